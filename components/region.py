@@ -5,6 +5,7 @@ import pulumi
 from components.component import Component, Outputs
 from components.render.concept import Made
 from components.render.manifest import ManifestSet
+from components.render.region.admission import AdmissionInput
 from components.render.region.dns import ClusterDnsInput, domain_of
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.region.isolation import IsolationInput
@@ -40,6 +41,17 @@ class Isolation(Component[IsolationInput]):
                 }
             )
         }
+
+
+class Admission(Component[AdmissionInput]):
+    """Policies that the API server of one cluster evaluates."""
+
+    INPUT = AdmissionInput
+    policies: pulumi.Output[list[str]]
+    """Names of the policies, sorted."""
+
+    def _outputs(self, made: Made[AdmissionInput]) -> Outputs:
+        return {"policies": sorted(policy.rule.policy for policy in made.concept.policies)}
 
 
 class ExternalSecrets(Component[ExternalSecretsInput]):

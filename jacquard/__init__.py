@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from components.hosts import Inventory
     from components.network import TenantNetwork
     from components.pools import ClusterAutoscaler, NodePool
-    from components.region import ClusterDns, ExternalSecrets, Isolation, Region
+    from components.region import Admission, ClusterDns, ExternalSecrets, Isolation, Region
     from components.render.add_ons.add_ons import AddOnsInput
     from components.render.add_ons.flux import FluxInput
     from components.render.add_ons.pod_priorities import PodPrioritiesInput
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from components.render.network.tenant_network import TenantNetworkInput
     from components.render.pools.cluster_autoscaler import ClusterAutoscalerInput
     from components.render.pools.node_pool import NodePoolInput
+    from components.render.region.admission import AdmissionInput
     from components.render.region.dns import ClusterDnsInput
     from components.render.region.external_secrets import ExternalSecretsInput
     from components.render.region.isolation import IsolationInput
@@ -59,7 +60,7 @@ _HOMES = {
     "components.hosts": ("Inventory",),
     "components.network": ("TenantNetwork",),
     "components.pools": ("ClusterAutoscaler", "NodePool"),
-    "components.region": ("ClusterDns", "ExternalSecrets", "Isolation", "Region"),
+    "components.region": ("Admission", "ClusterDns", "ExternalSecrets", "Isolation", "Region"),
     "components.render.add_ons.add_ons": ("AddOnsInput",),
     "components.render.add_ons.flux": ("FluxInput",),
     "components.render.add_ons.pod_priorities": ("PodPrioritiesInput",),
@@ -75,6 +76,7 @@ _HOMES = {
     "components.render.pools.node_pool": ("NodePoolInput",),
     "components.render.region.dns": ("ClusterDnsInput",),
     "components.render.region.external_secrets": ("ExternalSecretsInput",),
+    "components.render.region.admission": ("AdmissionInput",),
     "components.render.region.isolation": ("IsolationInput",),
     "components.render.region.region": ("RegionInput",),
     "components.render.storage.buckets": ("BucketsInput",),
@@ -97,6 +99,8 @@ _HOMES = {
 __all__ = [
     "AddOns",
     "AddOnsInput",
+    "Admission",
+    "AdmissionInput",
     "Buckets",
     "BucketsInput",
     "Cluster",

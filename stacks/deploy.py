@@ -19,13 +19,14 @@ from components.control_planes import ClusterAccess, ClusterNamespaces, HostedCo
 from components.hosts import Inventory
 from components.network import TenantNetwork
 from components.pools import ClusterAutoscaler, NodePool
-from components.region import ClusterDns, ExternalSecrets, Isolation, Region
+from components.region import Admission, ClusterDns, ExternalSecrets, Isolation, Region
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.extensions import ExtensionInput
 from components.render.manifest import MANAGEMENT
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.pools.node_pool import NodePoolInput
+from components.render.region.admission import AdmissionInput
 from components.resources import Cluster, Need, done
 from components.specs.region.region import RegionSpec
 from components.storage import Buckets, StorageCatalog
@@ -137,6 +138,10 @@ def _inside(deployment: Deployment, concept: Any) -> Iterable[Need]:
     return deployment.reached(concept.cluster)
 
 
+def _region_or_inside(deployment: Deployment, concept: AdmissionInput) -> Iterable[Need]:
+    return _region(deployment, concept) if concept.cluster == MANAGEMENT else _inside(deployment, concept)
+
+
 def _region_or_cluster(deployment: Deployment, concept: TenantNetworkInput) -> Iterable[Need]:
     return _region(deployment, concept) if concept.cluster is None else deployment.reached(concept.cluster)
 
@@ -159,6 +164,7 @@ _Needs: TypeAlias = Callable[[Deployment, Any], Iterable[Need]]
 WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     Region: _nothing,
     Isolation: _region,
+    Admission: _region_or_inside,
     ExternalSecrets: _region,
     Inventory: _region,
     TenantNetwork: _region_or_cluster,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar, assert_never
 
 from components.inputs import (
+    admission,
     buckets,
     cluster_access,
     cluster_autoscaler,
@@ -34,11 +35,12 @@ from components.specs.region.tenant import TenantSpec
 Subject = TypeVar("Subject")
 _Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], ...]
 
-_FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region)
+_FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region, admission.of_region)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
 _TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
 _CLUSTER: _Makers[PlacedCluster] = (
     request_priority.of_cluster,
+    admission.of_cluster,
     pod_priorities.of_cluster,
     add_ons.of_cluster,
     tenant_network.of_cluster,

@@ -20,6 +20,8 @@ from jacquard.machine import paths
 NAMES = [
     "AddOns",
     "AddOnsInput",
+    "Admission",
+    "AdmissionInput",
     "Buckets",
     "BucketsInput",
     "Cluster",

@@ -36,6 +36,7 @@ from components.specs.network.fabrics import FabricSpec
 from components.specs.network.tenant_network import MOST_DENIED
 from components.specs.pools.nodes import NodesSpec
 from components.specs.ranges import Numbers
+from components.specs.region.admission import AdmissionSpec
 from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
@@ -273,6 +274,9 @@ class RegionSpec(DataFile):
     """Values of add-ons in all clusters of the region, by add-on, each with the reason."""
     chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
     """Rollout of charts over the clusters of tenants."""
+    admission: AdmissionSpec | None = None
+    """Policies that API servers evaluate for objects that bypass Pulumi. By default, only Jacquard and the engine
+    evaluate policies."""
     observability: ObservabilitySpec | None = None
     """Receivers of alerts, and storage of metrics. By default no alert is sent, and metrics are lost with pods."""
     previews: PreviewsSpec = PreviewsSpec()

@@ -1,0 +1,114 @@
+"""Admission policies of one cluster: policies that CEL can express, for objects that bypass Pulumi.
+
+Each policy of ``components/lookups/admission`` is a ValidatingAdmissionPolicy with a binding. An expression that fails
+for an object rejects the object (``failurePolicy: Fail``), as a policy that cannot be decided does.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+from components.render.region.admission_rule import AdmissionRule
+from components.specs.region.admission import AdmissionAction
+from components.specs.region.policy import Enforcement
+
+_GROUP = "admissionregistration.k8s.io/v1"
+_PREFIX = "jacquard"
+_CONTROLLERS = ("kube-system",)
+"""Namespaces with accounts of Kubernetes' controllers, which create pods and aggregate roles."""
+_API_SERVER = "system:apiserver"
+"""User with which an API server creates the roles of Kubernetes at its start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyAdmission:
+    """Policy of one cluster."""
+
+    rule: AdmissionRule
+    level: Enforcement
+    waived: tuple[str, ...] = ()
+    """Objects with a waiver: ``Kind namespace/name``, or the name of a host."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the objects."""
+        return f"{_PREFIX}-{self.rule.policy}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionInput:
+    """Admission policies of a cluster."""
+
+    name: str
+    cluster: str
+    action: AdmissionAction
+    policies: tuple[PolicyAdmission, ...]
+    exempt: tuple[str, ...] = ()
+    """Namespaces whose accounts are not evaluated."""
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Data of the environment for expressions, by name."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the policies and their bindings."""
+        return tuple(item for policy in self.policies for item in self._objects(policy))
+
+    def _objects(self, policy: PolicyAdmission) -> Iterator[Manifest]:
+        spec = {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": list(_resources(policy.rule))},
+            "matchConditions": self._conditions(),
+            "variables": list(self._variables(policy)),
+            "validations": [
+                {
+                    "expression": f"variables.is_waived || ({policy.rule.allowed})",
+                    "message": f"{policy.rule.policy}: {policy.rule.message}",
+                    "reason": "Invalid",
+                }
+            ],
+        }
+        denies = policy.level is Enforcement.MANDATORY and self.action is AdmissionAction.DENY
+        binding = {"policyName": policy.name, "validationActions": ["Deny"] if denies else ["Warn", "Audit"]}
+        yield manifest(_GROUP, "ValidatingAdmissionPolicy", policy.name, cluster=self.cluster, spec=spec)
+        yield manifest(_GROUP, "ValidatingAdmissionPolicyBinding", policy.name, cluster=self.cluster, spec=binding)
+
+    def _conditions(self) -> list[dict[str, str]]:
+        """Return the conditions under which a request is evaluated."""
+        groups = _literal([f"system:serviceaccounts:{name}" for name in sorted({*_CONTROLLERS, *self.exempt})])
+        user = "request.userInfo.username"
+        return [
+            {"name": "no-api-server", "expression": f"{user} != '{_API_SERVER}'"},
+            {"name": "no-controller", "expression": f"!request.userInfo.groups.exists(g, g in {groups})"},
+        ]
+
+    def _variables(self, policy: PolicyAdmission) -> Iterator[dict[str, str]]:
+        for name in policy.rule.values:
+            yield {"name": name, "expression": _literal(self.values.get(name, ()))}
+        yield {"name": "is_waived", "expression": _is_waived(policy.waived)}
+        for name, expression in policy.rule.variables.items():
+            yield {"name": name, "expression": expression}
+
+
+def _resources(rule: AdmissionRule) -> Iterator[dict[str, Any]]:
+    for resources in rule.resources:
+        yield {
+            "apiGroups": [resources.group],
+            "apiVersions": ["*"],
+            "operations": ["CREATE", "UPDATE"],
+            "resources": list(resources.names),
+        }
+
+
+def _is_waived(subjects: tuple[str, ...]) -> str:
+    if not subjects:
+        return "false"
+    place = "(has(object.metadata.namespace) ? object.metadata.namespace + '/' : '')"
+    names = f"[object.metadata.name, request.kind.kind + ' ' + {place} + object.metadata.name]"
+    return f"{names}.exists(s, s in {_literal(subjects)})"
+
+
+def _literal(texts: Any) -> str:
+    """Return a CEL list of strings; JSON strings are CEL strings."""
+    return json.dumps(list(texts))
