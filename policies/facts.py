@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from components.intents.time_slicing import turns_on_fabrics
-from components.lookups.add_ons import gives, left_out, own_values
-from components.lookups.bmcs import unverified_bmcs
-from components.lookups.monitor_targets import Target
-from components.lookups.network.closed_ports import closed_ports
-from components.lookups.overcommitted import overcommitted
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
-from components.render.hosts.bare_metal_hosts import MACHINES, root_device_hints
 from components.render.manifest import Json
-from components.render.region.operator_places import privileged_namespaces
-from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.catalog import Channel, GoldenImage
@@ -26,9 +19,12 @@ from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
 from components.specs.region.versions import Chart
 
 if TYPE_CHECKING:
+    from components.lookups.monitor_targets import Target
     from policies.stack_objects import StackObjects
 
 _Entry = TypeVar("_Entry")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Unknown:
@@ -84,6 +80,29 @@ class Fact:
         return entries.get(str(self.at("metadata", "name")), ()) if is_cluster else ()
 
 
+class Deferred(Mapping[_Key, _Value]):
+    """Mapping that is computed when it is first used."""
+
+    def __init__(self, compute: Callable[[], Mapping[_Key, _Value]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _entries(self) -> Mapping[_Key, _Value]:
+        return self._compute()
+
+    def __getitem__(self, key: _Key) -> _Value:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self._entries),)  # For the process of extensions.
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Data with which rules compare facts. The strict defaults apply to a stack without a readable environment."""
@@ -126,7 +145,7 @@ class Context:
     """Namespace quotas whose sum exceeds a quota of the tenant, by the tenant's first cluster with such quotas."""
     admins: Mapping[str, str] = field(default_factory=dict)
     """Kubernetes name of the group of administrators, by cluster; other clusters are omitted."""
-    host_namespaces: frozenset[str] = frozenset()
+    host_namespaces: Collection[str] = frozenset()
     """Namespaces of the management cluster whose agents use their host."""
     rolling: frozenset[str] = frozenset()
     """Keys of pools with an open rollout, whose rollout groups have different pins."""
@@ -136,7 +155,7 @@ class Context:
     """Services and pods that monitors can select; None in a deployment, which evaluates one object at a time."""
     monitored: frozenset[tuple[str, str]] | None = None
     """Clusters and namespaces with a Service or pod that a monitor selects; None in a deployment."""
-    scraped: frozenset[str] = frozenset()
+    scraped: Collection[str] = frozenset()
     """Clusters with an add-on that provides monitoring."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies; None stands for objects shared by all tenants."""
@@ -170,19 +189,24 @@ class Context:
             waivers=environment.waivers.waivers,
             registries=environment.policy.registries,
             freezes=environment.policy.freezes,
-            declared=_declared(environment),
-            unverified=unverified_bmcs(environment),
-            left_out=left_out(environment),
-            own_values=own_values(environment),
-            closed_ports=closed_ports(environment),
-            turns=turns_on_fabrics(environment),
-            overcommitted=overcommitted(environment),
+            declared=_later("declared", environment),
+            unverified=_later("unverified", environment),
+            left_out=_later("left_out", environment),
+            own_values=_later("own_values", environment),
+            closed_ports=_later("closed_ports", environment),
+            turns=_later("turns", environment),
+            overcommitted=_later("overcommitted", environment),
             admins=_admins(environment),
-            host_namespaces=privileged_namespaces(environment.region.bare_metal),
+            host_namespaces=_later("host_namespaces", environment),
             rolling=frozenset(environment.image_pins.rollouts),
-            scraped=_scraped(environment),
+            scraped=_later("scraped", environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
+
+
+def _later(name: str, environment: Environment) -> Mapping[Any, Any]:
+    """Return the facts ``name`` of `policies.environment_facts`, which is imported when they are first used."""
+    return Deferred(lambda: getattr(import_module("policies.environment_facts"), name)(environment))
 
 
 def contains_unknown(value: Any) -> bool:
@@ -199,24 +223,6 @@ def _admins(environment: Environment) -> dict[str, str]:
         placed.cluster.name: placed.cluster.oidc.admins
         for placed in clusters(environment)
         if placed.cluster.oidc and placed.cluster.oidc.admins
-    }
-
-
-def _scraped(environment: Environment) -> frozenset[str]:
-    every = clusters(environment)
-    return frozenset(placed.cluster.name for placed in every if gives(environment, placed, Capability.MONITORING))
-
-
-def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
-    kinds, unverified = environment.instance_types.by_name, unverified_bmcs(environment)
-    disks = {name: root_device_hints(kind.root_device) for name, kind in kinds.items() if kind.root_device}
-    return {
-        host.host: {
-            **({"spec.architecture": MACHINES[kind.architecture]} if (kind := kinds.get(host.instance_type)) else {}),
-            **({"spec.rootDeviceHints": disks[host.instance_type]} if host.instance_type in disks else {}),
-            **({"spec.bmc.disableCertificateVerification": True} if host.host in unverified else {}),
-        }
-        for host in environment.hosts
     }
 
 
