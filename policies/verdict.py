@@ -10,7 +10,7 @@ from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
 from components.specs.secret_text import masked
-from policies.facts import ANY_KIND, Context, Fact, Unknown
+from policies.facts import ANY_KIND, UNKNOWN, Context, Fact, Unknown
 from policies.parameters import Parameter
 
 MAX_LISTED = 10
@@ -135,6 +135,8 @@ def cluster_advisory(
     """Return an advisory on clusters that have ``entries`` in the data; ``report`` describes those of one cluster."""
 
     def find(fact: Fact, context: Context) -> Finding:
+        if UNKNOWN in (fact.at("apiVersion"), fact.at("metadata", "name")):
+            return undecided("the name or the API version of the cluster")
         of_cluster = fact.of_cluster(entries(context))
         return report(of_cluster) if of_cluster else PASS
 

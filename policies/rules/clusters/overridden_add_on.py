@@ -9,13 +9,16 @@ Correct: the value in `add_on_values` of `region.yaml` for all clusters; per-clu
 """
 
 from components.specs.region.policy import RuleId
-from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, advisory, violation
+from policies.facts import UNKNOWN, Context, Fact
+from policies.verdict import PASS, Finding, advisory, undecided, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Report the values that only the cluster of the release has."""
-    values = context.own_values.get((str(fact.at("metadata", "namespace")), str(fact.at("metadata", "name"))))
+    place = fact.at("metadata", "namespace"), fact.at("metadata", "name")
+    if UNKNOWN in place:
+        return undecided("the name or the namespace of the release")
+    values = context.own_values.get((str(place[0]), str(place[1])))
     if not values:
         return PASS
     return violation(

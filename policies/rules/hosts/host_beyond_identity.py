@@ -51,8 +51,9 @@ FORMS: Mapping[str, HostForm] = {
 
 def find(fact: Fact, context: Context) -> Finding:
     """Compare the fields of a host with the permitted fields."""
-    form = FORMS[str(fact.kind)]
-    fields = {"spec": fact.at("spec")}
+    form, name, fields = FORMS[str(fact.kind)], fact.at("metadata", "name"), {"spec": fact.at("spec")}
+    if name is UNKNOWN:
+        return undecided("metadata.name")
     for path in form.nested:
         value = fields.get(path)
         if value is UNKNOWN:
@@ -60,7 +61,7 @@ def find(fact: Fact, context: Context) -> Finding:
         if isinstance(value, Mapping):
             del fields[path]
             fields |= {f"{path}.{key}": inner for key, inner in value.items()}
-    right = {**form.uniform, **context.declared.get(str(fact.at("metadata", "name")), {})}
+    right = {**form.uniform, **context.declared.get(str(name), {})}
     beyond = sorted(
         path
         for path, value in fields.items()
