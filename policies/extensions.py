@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.inputs import extensions
+from components.inputs.extensions import inputs as extensions
 from components.specs.base import LABEL
 from components.specs.reading.problems import Problem, shown
 from components.specs.region.policy import RuleId

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from components.inputs.extension_process import ExtensionError
+from components.inputs.extensions.process import ExtensionError
 from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement

@@ -1,6 +1,6 @@
 """Adds the extension components of the current project to its environments."""
 
-from components.inputs.extensions import components
+from components.inputs.extensions.inputs import components
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.machine import paths

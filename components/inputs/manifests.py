@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.inputs.extensions import refuse_twins
+from components.inputs.extensions.inputs import refuse_twins
 from components.inputs.slice_inputs import made
 from components.lookups.slices import Slice, slices
 from components.render.manifest import Manifest, Rendered, objects

@@ -22,7 +22,7 @@ from components.inputs import (
     tenant_network,
     vm_offering,
 )
-from components.inputs.extensions import extension_inputs
+from components.inputs.extensions.inputs import extension_inputs
 from components.lookups import add_ons
 from components.lookups.network import dns
 from components.lookups.pools import PlacedCluster, clusters

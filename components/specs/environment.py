@@ -71,7 +71,7 @@ class Environment(Spec):
     """Line of each value in its file, for the reports of later checks."""
 
     extensions: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
-    """Extensions of the repository that contains the environment; `components.inputs.extensions` defines their type."""
+    """Extensions of the repository that contains the environment, of a type of `components.inputs.extensions`."""
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state for another process, without extensions: these run only in their own process."""

@@ -16,7 +16,7 @@ through its kubeconfig. Facts about cluster-autoscaler 1.35 (CA) and chart clust
 - By default, unready nodes are removed. Health checks reboot and replace such nodes, so this is disabled.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +24,27 @@ from components.render import labels as keys
 from components.render.backends import BARE_METAL
 from components.render.health.quarantine import BURN_IN
 from components.render.manifest import Manifest
-from components.render.objects import SERVICES_PRIORITY
+from components.render.objects import SERVICES_PRIORITY, given
+from components.render.pools.gpu_sharing import offered
 from components.render.region.monitors import INTERVAL, Audience, alert, prometheus_rule, relabelled
 from components.render.region.operators import Operator, cluster_release
 from components.render.workloads import HARDENED
 from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.locks import GroupAllocation
+from components.specs.pools.intents import NodeIntent
+from components.specs.pools.node_pool import NodePoolSpec, ScaleDown
 
 CHART = "cluster-autoscaler"
 PODS = {"app.kubernetes.io/name": CHART}
 """Labels of the pods of each release."""
+_GROUP = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
+_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
+"""Prefix of annotations with the capacity of a node, which the cluster autoscaler reads while a group has no nodes."""
+_OPTIONS = "cluster.x-k8s.io/autoscaling-options"
+"""Prefix of annotations with the options of the cluster autoscaler for one group."""
+_UNUSED = "0.001"
+"""Share of a node in use, below which the autoscaler may remove it: any job uses more."""
 _STARTUP_TAINTS = (BURN_IN["key"], "node.cilium.io/agent-not-ready")
 """Taints that new nodes lose by themselves: an empty group has none of them."""
 _USER = 65534
@@ -103,6 +115,46 @@ class ClusterAutoscalerInput:
         version, kind = BARE_METAL[self.bare_metal].machine_template
         group, resource = version.partition("/")[0], f"{kind.lower()}s"
         return {"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]}
+
+
+def group_options(
+    pool: NodePoolSpec,
+    kind: InstanceType,
+    size: GroupAllocation,
+    intent: NodeIntent,
+    labels: Mapping[str, str],
+    startup_seconds: int,
+) -> dict[str, str]:
+    """Return the annotations of a rollout group's MachineDeployment: bounds, options, and properties of a node.
+
+    Args:
+        pool: pool with autoscaling.
+        kind: instance type of its nodes.
+        size: size of the group.
+        intent: pinned configuration of the group's nodes.
+        labels: labels that Cluster API copies to the nodes.
+        startup_seconds: time after which a new node has failed, including its time in queues.
+    """
+    resource, count = offered(kind.gpu, intent.gpu_sharing) if kind.gpu else ("", 0)
+    gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
+    every = {**labels, **({keys.ACCELERATOR: kind.name} if kind.gpu else {})}
+    capacity = {
+        "cpu": str(kind.cpus),
+        "memory": kind.memory,
+        "maxPods": str(intent.max_pods),
+        **gpu,
+        "labels": ",".join(f"{key}={value}" for key, value in sorted(every.items())),
+        **given(taints=",".join(f"{taint.key}={taint.value or ''}:{taint.effect.value}" for taint in pool.taints)),
+    }
+    idle_only = pool.scale_down is ScaleDown.IDLE_ONLY
+    used = ("scaledownutilizationthreshold", "scaledowngpuutilizationthreshold") if idle_only else ()
+    options = {"maxnodeprovisiontime": f"{startup_seconds}s", **dict.fromkeys(used, _UNUSED)}
+    return {
+        f"{_GROUP}-min-size": str(size.min_nodes or 0),
+        f"{_GROUP}-max-size": str(size.most_nodes),
+        **{f"{_OPTIONS}-{name}": value for name, value in options.items()},
+        **{f"{_CAPACITY}/{name}": value for name, value in capacity.items()},
+    }
 
 
 def _alerts(cluster: str) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from components.render.manifest import Json, Manifest, ManifestSet, Rendered
 from components.render.network.dpf_hbn import GATEWAY_INDEX, HOST_INDEX, POINT_TO_POINT
 from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
 from components.render.pools import join_service, metal3
-from components.render.pools.gpu_sharing import offered
+from components.render.pools.cluster_autoscaler import group_options
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_templates import (
     NodeTemplates,
@@ -29,7 +29,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.locks import GroupAllocation
 from components.specs.pools.intents import NodeIntent
-from components.specs.pools.node_pool import BurnIn, NodePoolSpec, PoolRole, ScaleDown
+from components.specs.pools.node_pool import BurnIn, NodePoolSpec, PoolRole
 from components.specs.pools.nodes import BurnInSpec
 from components.specs.region.catalog import BootMode
 from components.specs.times import WindowSpec
@@ -62,13 +62,6 @@ NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain of Machine labels that Cluster API copies to Nodes."""
 _RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
 """Domain of Machine labels that Cluster API copies to Nodes and that kubelets cannot write."""
-_AUTOSCALER = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
-_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
-"""Prefix of annotations with the capacity of a node, which the cluster autoscaler reads while a group has no nodes."""
-_OPTIONS = "cluster.x-k8s.io/autoscaling-options"
-"""Prefix of annotations with the options of the cluster autoscaler for one group."""
-_UNUSED = "0.001"
-"""Share of a node in use, below which the autoscaler may remove it: any job uses more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,34 +255,9 @@ def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
     if pool.burn_in is not None and pool.spec.health.burn_in is BurnIn.GATED:
         annotations[keys.BURN_IN_BY] = pool.burn_in.set_by
     if pool.spec.autoscaling:
-        annotations |= _bounds(pool, group)
+        labels = _node_labels(pool, group)
+        annotations |= group_options(pool.spec, pool.kind, group.size, group.intent, labels, pool.startup_seconds)
     return annotations
-
-
-def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    """Return the annotations of a group for the cluster autoscaler: size limits, options, and properties of a node."""
-    kind, least, most = pool.kind, group.size.min_nodes or 0, group.size.most_nodes
-    resource, count = offered(kind.gpu, group.intent.gpu_sharing) if kind.gpu else ("", 0)
-    gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
-    taints = [f"{taint.key}={taint.value or ''}:{taint.effect.value}" for taint in pool.spec.taints]
-    labels = _node_labels(pool, group) | ({keys.ACCELERATOR: kind.name} if kind.gpu else {})
-    capacity = {
-        "cpu": str(kind.cpus),
-        "memory": kind.memory,
-        "maxPods": str(group.intent.max_pods),
-        **gpu,
-        "labels": ",".join(f"{key}={value}" for key, value in sorted(labels.items())),
-        **given(taints=",".join(taints)),
-    }
-    idle_only = pool.spec.scale_down is ScaleDown.IDLE_ONLY
-    used = ("scaledownutilizationthreshold", "scaledowngpuutilizationthreshold") if idle_only else ()
-    options = {"maxnodeprovisiontime": f"{pool.startup_seconds}s", **dict.fromkeys(used, _UNUSED)}
-    return {
-        f"{_AUTOSCALER}-min-size": str(least),
-        f"{_AUTOSCALER}-max-size": str(most),
-        **{f"{_OPTIONS}-{name}": value for name, value in options.items()},
-        **{f"{_CAPACITY}/{name}": value for name, value in capacity.items()},
-    }
 
 
 def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:

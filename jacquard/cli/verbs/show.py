@@ -143,14 +143,12 @@ def show(
             _show_network(spec, output, svg, (*between, port) if between else None, border=border, members=members)
         case "offerings":
             _show_offerings(spec, output, html, example, helm=helm)
-        case "observability" | "prerequisites":
+        case "observability" | "prerequisites" | "upgrades":
             _show_objects(spec, path, output)
-        case "policies":
-            _show_policies(spec, output, today.replace(tzinfo=dt.UTC) if today else settings.now())
-        case "upgrades":
-            _show_upgrades(spec, output)
         case "health":
             show_hosts.health(spec, output, history, live=live)
+        case "policies":
+            _show_policies(spec, output, today.replace(tzinfo=dt.UTC) if today else settings.now())
         case "enrolment" | "host-states" | "uniformity":
             at = today.replace(tzinfo=dt.UTC) if today else settings.now()
             show_hosts.report(spec, path, output, at, live=live)
@@ -265,13 +263,15 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
 
 
 def _show_objects(environment: Environment, path: str, output: ShowFormat) -> None:
-    """Show a report about all rendered objects."""
+    """Show a report about all rendered objects, or about versions."""
     if path == show_reports.OBSERVABILITY:
         observed = observability(environment)
         show_reports.answer(output, observed, observability_view.lines(observed))
-    else:
+    elif path == show_reports.PREREQUISITES:
         required = prerequisites(environment)
         show_reports.answer(output, required, prerequisite_view.lines(required))
+    else:
+        _show_upgrades(environment, output)
 
 
 def _show_policies(environment: Environment, output: ShowFormat, now: dt.datetime) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from components.inputs import extension_process
+from components.inputs.extensions import process as extension_process
 from policies import analyzer
 from policies.facts import UNKNOWN
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.inputs.extensions import components
+from components.inputs.extensions.inputs import components
 from components.inputs.slice_inputs import made
 from components.lookups.slices import slices
 from components.specs.environment import Environment

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.inputs.extension_host import receive, send
+from components.inputs.extensions.host import receive, send
 
 SECONDS = 60
 """Time bound for loading a file and for one call, in seconds."""
@@ -27,7 +27,7 @@ MEMORY_BYTES = 4 << 30
 """Memory bound of the process."""
 _SHARED_BYTES = 1 << 14
 """Size from which arguments are sent once and kept for later calls, such as the environment."""
-_HOST = "components.inputs.extension_host"
+_HOST = "components.inputs.extensions.host"
 
 
 class ExtensionError(Exception):

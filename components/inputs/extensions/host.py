@@ -1,4 +1,4 @@
-"""Child process that runs the code of extensions for `components.inputs.extension_process`.
+"""Child process that runs the code of extensions for `components.inputs.extensions.process`.
 
 A request names a file and a value that the file defines. The reply is the value or the result of a call, pickled;
 functions stay in this process and are replaced by references. An error of the code is a reply too. Everything that ends

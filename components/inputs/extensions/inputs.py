@@ -1,7 +1,7 @@
 """Loader of extensions: Python files of a user's repository, each of which defines a predefined name.
 
 Files in ``extensions/components/`` and ``extensions/policies/`` are loaded by path, because these folders are not
-packages. Their code runs in another process (`components.inputs.extension_process`).
+packages. Their code runs in another process (`components.inputs.extensions.process`).
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from components.inputs import extension_process
-from components.inputs.extension_process import Code, ExtensionError
+from components.inputs.extensions import process as extension_process
+from components.inputs.extensions.process import Code, ExtensionError
 from components.lookups.slices import Slice
 from components.render.extensions import ExtensionInput, annotation_problems
 from components.render.manifest import Manifest, Rendered, objects
