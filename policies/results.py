@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from components.rules import checks
 from components.specs.environment import Environment
@@ -101,22 +100,6 @@ class Result:
     def days_left(self, today: dt.date) -> int | None:
         """Return the remaining days of the waiver, including today; None without a waiver."""
         return (self.waiver.expires - today).days if self.waiver else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as data."""
-        return {
-            "rule": self.rule,
-            "source": self.source.value,
-            "subject": self.subject,
-            "level": self.level.value,
-            "blocks": self.blocks,
-            "critical": self.critical,
-            "file": self.file,
-            "line": self.line,
-            "text": self.text,
-            "state": self.state.value if self.state else None,
-            "waiver": self.waiver.model_dump(mode="json") if self.waiver else None,
-        }
 
 
 def decision(results: Iterable[Result]) -> Decision:

@@ -11,6 +11,7 @@ from policies import extensions
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge
 from policies.places import Places
+from policies.result_data import to_json
 from policies.results import Result, Source, decision, of_violation
 
 
@@ -41,7 +42,7 @@ class Audit:
             "live": self.live,
             "nodes": self.nodes,
             "unread": list(self.unread),
-            "results": [result.to_json() for result in self.results],
+            "results": to_json(self.results),
         }
 
     def with_nodes(self, nodes: int, results: Iterable[Result], unread: Iterable[str]) -> "Audit":

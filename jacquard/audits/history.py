@@ -11,6 +11,7 @@ from components.specs.reading.loader import CATALOG
 from jacquard.audits.data import JudgedData, judged_data
 from jacquard.previews.base_commits import commit_of, git
 from jacquard.previews.bases import data_at
+from policies.result_data import to_json
 from policies.results import Decision, Result, Source, State, against, decision, of_problem
 
 _SEPARATOR = ".."
@@ -36,7 +37,7 @@ class Replayed:
             "commit": self.commit,
             "subject": self.subject,
             "at": self.at.isoformat(),
-            "stopped": [result.to_json() for result in self.stopped],
+            "stopped": to_json(self.stopped),
             "unreadable": self.unreadable,
         }
 

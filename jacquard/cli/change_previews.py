@@ -20,7 +20,7 @@ from jacquard.machine import paths
 from jacquard.previews.engine_preview import ask
 from jacquard.previews.impacts.verdict import judged
 from jacquard.previews.preview import Preview, StackPreview
-from jacquard.previews.results import of_judgements, of_offences
+from jacquard.previews.results import PreviewAnswer, of_judgements, of_offences
 from jacquard.previews.stacks import StackSides, by_engine, failed, stack_sides, without_engine
 from jacquard.previews.violations import offences
 from policies import Judgement, judge, levels
@@ -45,6 +45,10 @@ class Previewed:
         yield from of_judgements((self.base, base), (self.head, head))
         yield from self.compared.results()
         yield from of_offences(head.name, self.preview.offences)
+
+    def answer(self) -> PreviewAnswer:
+        """Return the preview with its results."""
+        return PreviewAnswer.of(self.preview, self.results())
 
 
 def preview(compared: Compared, now: dt.datetime) -> Previewed:

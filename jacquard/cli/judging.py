@@ -10,6 +10,7 @@ from jacquard.cli.console import RESULT_FORMATS, answered, json_text, write_text
 from jacquard.cli.errors import ExitCode, Refusal, Stop, known
 from jacquard.cli.views.results.codes import exit_code
 from policies import extensions
+from policies.result_data import to_json
 from policies.results import Result, of_problem
 
 
@@ -44,7 +45,7 @@ class Judged:
 
     def to_json(self, **answer: Any) -> dict[str, Any]:
         """Return the document of a command: its ``answer`` and the results."""
-        return answer | {"results": [result.to_json() for result in self.results]}
+        return answer | {"results": to_json(self.results)}
 
 
 def policies() -> list[str]:

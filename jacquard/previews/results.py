@@ -8,9 +8,34 @@ from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement
 from jacquard.engine import events
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
-from jacquard.previews.preview import Offence, Standing
+from jacquard.previews.preview import Offence, Preview, Standing
 from policies import Judgement
+from policies.result_data import ResultData, result_data
 from policies.results import Result, Source, State, against, of_judgement
+
+
+class ImpactAnswer(Impact):
+    """Impact of a change on one environment, with the results of rules."""
+
+    results: tuple[ResultData, ...]
+    """Results of the rules on the change: disruptive effects, and advice."""
+
+    @classmethod
+    def of(cls, impact: Impact, results: Iterable[Result]) -> "ImpactAnswer":
+        """Return ``impact`` with ``results``."""
+        return cls(**dict(impact), results=tuple(map(result_data, results)))
+
+
+class PreviewAnswer(Preview):
+    """Preview of a change of one environment, with the results of all rules."""
+
+    results: tuple[ResultData, ...]
+    """Results of policies in the head, of the rules on the change, and of the engine."""
+
+    @classmethod
+    def of(cls, preview: Preview, results: Iterable[Result]) -> "PreviewAnswer":
+        """Return ``preview`` with ``results``."""
+        return cls(**dict(preview), results=tuple(map(result_data, results)))
 
 
 def of_impact(impact: Impact) -> Iterator[Result]:

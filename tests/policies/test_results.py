@@ -9,6 +9,7 @@ import pytest
 
 from components.specs.reading.problems import FORM, Problem
 from components.specs.region.policy import Enforcement, WaiverSpec
+from policies.result_data import to_json
 from policies.results import Decision, Result, Source, State, against, decision, of_advice, of_problem, ratcheted
 
 WAIVER = WaiverSpec(rule="r", subject="s", reason="agreed", owner="ops", ticket="T-1", expires=dt.date(2026, 12, 1))
@@ -80,4 +81,4 @@ def test_a_problem_is_critical_if_no_waiver_can_permit_it(rule: str, critical: b
 def test_the_days_of_a_waiver_include_today() -> None:
     assert WAIVED.days_left(dt.date(2026, 11, 30)) == 1
     assert result().days_left(dt.date(2026, 11, 30)) is None
-    assert WAIVED.to_json()["waiver"]["expires"] == "2026-12-01"
+    assert to_json([WAIVED])[0]["waiver"]["expires"] == "2026-12-01"

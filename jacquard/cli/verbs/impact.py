@@ -18,6 +18,8 @@ from jacquard.machine import settings
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.occupancy import LIMIT_MINUTES
 from jacquard.previews.impacts.verdict import rejected
+from jacquard.previews.results import ImpactAnswer
+from policies.results import Result
 
 
 def impact(
@@ -48,21 +50,25 @@ def impact(
         impacts = [item.impact for item in compared]
         if page is not None:
             outputs.write("--html", page, html([item.report(now) for item in compared]), MARK)
-        _print(impacts, output, now)
         results = [result for item in compared for result in item.results()]
+        _print(impacts, output, now, results)
         rejections = [f"{item.environment}: {reason}" for item in impacts if (reason := rejected(item))]
         if rejections:
             raise Refusal("\n".join(rejections), results)
         judged.add(results)
 
 
-def _print(impacts: Sequence[Impact], output: ImpactFormat, now: dt.datetime) -> None:
+def _print(impacts: Sequence[Impact], output: ImpactFormat, now: dt.datetime, results: Sequence[Result]) -> None:
     match output:
         case ImpactFormat.JSON:
-            print_json([item.model_dump(mode="json") for item in impacts])
+            print_json([_answer(item, results).model_dump(mode="json") for item in impacts])
         case ImpactFormat.MARKDOWN:
             write_text(comment(impacts))
         case ImpactFormat.TEXT:
             for item in impacts:
                 for line in (*impact_view.lines(item, now), *impact_view.next_steps(item)):
                     stdout().print(line, soft_wrap=True)
+
+
+def _answer(impact: Impact, results: Sequence[Result]) -> ImpactAnswer:
+    return ImpactAnswer.of(impact, (item for item in results if item.environment == impact.environment))

@@ -35,6 +35,7 @@ from jacquard.previews.bases import Base
 from jacquard.previews.impacts.occupancy import LIMIT_MINUTES, CollectedFacts
 from jacquard.previews.preview import Outcome, Preview
 from jacquard.previews.results import of_engine
+from policies.result_data import to_json
 from stacks.target import stack_names
 
 FOLDER = KeptFolder(index=".jacquard-preview.json", command="jacquard preview")
@@ -114,7 +115,7 @@ def _of_change(
     judged.add(change_previews.all_results(results))
     match output:
         case ResultFormat.JSON:
-            print_json([item.model_dump(mode="json") for item in previews])
+            print_json([item.answer().model_dump(mode="json") for item in results])
         case ResultFormat.TEXT:
             for line in (line for item in previews for line in change.lines(item)):
                 stdout().print(line, soft_wrap=True)
@@ -131,7 +132,7 @@ def _files(results: list[Previewed], previews: list[Preview], now: dt.datetime) 
         "report.html": html([result.compared.report(now, result.preview) for result in results]),
     }
     return {name: masked_forms(text) for name, text in texts.items()} | {
-        "preview.json": json_text([item.model_dump(mode="json") for item in previews]),
+        "preview.json": json_text([item.answer().model_dump(mode="json") for item in results]),
         "preview.sarif": json_text(sarif.report(change_previews.all_results(results), "preview")),
     }
 
@@ -181,13 +182,13 @@ def _of_environment(judged: Judged, name: str, *, diff: bool, output: ResultForm
     spec = data.checked(name)
     engine = Engine(name, spec.region.state, {})
     plans = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
-    for _, run in plans:
-        judged.add(of_engine(name, run.progress.violations))
+    results = [result for _, run in plans for result in of_engine(name, run.progress.violations)]
+    judged.add(results)
     if output is ResultFormat.JSON:
         stacks = [
             preview_view.to_json(run) | {"held": blocked_view.to_json(plan.held, plan.token)} for plan, run in plans
         ]
-        print_json({"environment": name, "stacks": stacks})
+        print_json({"environment": name, "stacks": stacks, "results": to_json(results)})
     elif output is ResultFormat.TEXT:
         for _, run in plans:
             preview_view.show(stdout(), run, diff=diff)

@@ -19,6 +19,7 @@ from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.results.codes import exit_code
 from policies import Judgement, Violation
 from policies.extensions import rules
+from policies.result_data import to_json
 from policies.results import Result, idle, of_advice, of_judgement, of_problem, ratcheted
 
 
@@ -99,9 +100,9 @@ class CheckResult:
             "objects": judgement.objects,
             "policies": len(rules()),
             "seconds": round(self.duration_seconds, 3),
-            "results": [item.to_json() for item in self.results],
+            "results": to_json(self.results),
             "problems": SpecError(self.name, self.problems).to_json()["problems"],
-            "existing": [item.to_json() for item in self.existing],
+            "existing": to_json(self.existing),
             "violations": [_violation(item) for item in judgement.refused],
             "advice": [_violation(item) for item in judgement.advised],
             "waived": [_violation(item) for item in judgement.waived],

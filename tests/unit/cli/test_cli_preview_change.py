@@ -17,7 +17,7 @@ from typer.testing import Result
 
 from components.specs.reading import schema
 from jacquard.cli.errors import ExitCode
-from jacquard.previews.preview import Preview
+from jacquard.previews.results import PreviewAnswer
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -190,8 +190,8 @@ def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
     files = ("attestation.json", "comment.md", "junit.xml", "preview.json", "preview.sarif", "report.html")
     assert set(before) == {".jacquard-preview.json", *files}
     [found] = json.loads(before["preview.json"])
-    assert Preview.model_validate(found).environment == "laptop"
-    assert set(found) == set(schema.model_schema(Preview)["properties"])
+    assert PreviewAnswer.model_validate(found).environment == "laptop"
+    assert set(found) == set(schema.model_schema(PreviewAnswer)["properties"])
     stacks = page(before["report.html"].decode()).by_id("e0-diff").all("summary")
     assert [stack.text for stack in stacks] == ["laptop changed, 2 to update"]
     [run] = json.loads(before["preview.sarif"])["runs"]

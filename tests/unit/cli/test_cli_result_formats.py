@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from fake_pulumi import FakePulumi
 from repositories import committed
@@ -17,6 +19,7 @@ from components.specs.region.policy import Enforcement
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.results import github
 from jacquard.cli.views.results import junit as junit_view
+from jacquard.machine import paths
 from policies import results as rule_results
 from policies.results import Source
 from policies.rules import RULES
@@ -34,6 +37,11 @@ def wrong(data_folder: Path, edit: Edit) -> Path:
     file = data_folder / "laptop" / "tenants" / "acme.yaml"
     edit(file, "vpc: acme", "vpc: acmee")
     return file
+
+
+def schema(name: str) -> dict[str, Any]:
+    text = (paths.ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 def line_of(file: Path, text: str) -> int:
@@ -84,9 +92,14 @@ def test_impact_reports_the_effect_of_each_edit_at_its_line(data_folder: Path, i
     lines = (data_folder / "laptop" / "images.lock.yaml").read_text().splitlines()
     pins = [number for number, text in enumerate(lines, 1) if text.startswith("  acme-train/train/")]
 
-    outputs = {form: invoke("impact", "laptop", "--format", form) for form in ("sarif", "junit", "github")}
+    outputs = {form: invoke("impact", "laptop", "--format", form) for form in ("sarif", "junit", "github", "json")}
 
     assert {output.exit_code for output in outputs.values()} == {ExitCode.OK}, outputs["sarif"].output
+    [answer] = json.loads(outputs["json"].stdout)
+    jsonschema.validate(answer, schema("impact"))
+    assert [(item["rule"], item["line"], item["source"]) for item in answer["results"]] == [
+        ("impact.replaced", line, "change") for line in pins
+    ]
     logged = valid_sarif(outputs["sarif"].stdout)
     assert {(item["ruleId"], item["baselineState"], item["level"]) for item in logged} == {
         ("impact.replaced", "new", "warning")
@@ -142,11 +155,16 @@ def test_preview_of_a_change_reports_the_engine_in_each_format(
     pulumi.answer("preview", events="refused", code=255)
     command = ("preview", "laptop", "--base", "HEAD", "--format")
 
-    outputs = {form: invoke(*command, form) for form in ("sarif", "junit", "github")}
+    outputs = {form: invoke(*command, form) for form in ("sarif", "junit", "github", "json")}
 
     assert {output.exit_code for output in outputs.values()} == {ExitCode.REFUSED}
     logged = {item["ruleId"]: item for item in valid_sarif(outputs["sarif"].stdout)}
     assert logged["forbidden-word"]["properties"] == {"source": "engine"}
+    [answer] = json.loads(outputs["json"].stdout)
+    jsonschema.validate(answer, schema("preview"))
+    told = {item["rule"]: (item["source"], item["blocks"], item["state"]) for item in answer["results"]}
+    assert told["forbidden-word"] == ("engine", True, None)
+    assert told["networks.unfiltered-hosts"] == ("data", False, "existing")
     cases = {case.name: case.outcome for case in junit(outputs["junit"].stdout)}
     assert (cases["laptop"], cases["forbidden-word"]) == ("failed", "failed")
     noted = {item.title: item.level for item in annotations(outputs["github"].stdout)}
@@ -184,6 +202,23 @@ def test_up_refuses_with_the_results_of_the_policies(
     assert levels["unlisted-registry"] == "error"
     outcomes = {case.name: case.outcome for case in junit(report.stdout)}
     assert (outcomes["unlisted-registry"], outcomes["unpinned-image"]) == ("failed", "passed")
+
+
+def test_preview_answers_with_the_advice_of_the_engine(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
+    urn = "urn:pulumi:laptop::jacquard::kubernetes:core/v1:ConfigMap::c"
+    event = {"policyName": "soft", "enforcementLevel": "advisory", "resourceUrn": urn, "message": "consider this"}
+    (tmp_path / "advice.jsonl").write_text(json.dumps({"policyEvent": event}) + "\n")
+    (pulumi.folder / "preview.json").write_text(json.dumps({"events": str(tmp_path / "advice.jsonl")}))
+
+    answer = json.loads(invoke("preview", "laptop", "--format", "json").stdout)
+
+    [found] = answer["results"]
+    assert (found["rule"], found["subject"], found["text"], found["blocks"]) == (
+        "soft",
+        "ConfigMap c",
+        "consider this",
+        False,
+    )
 
 
 HOSTILE = rule_results.Result(

@@ -31,18 +31,17 @@ from jacquard.machine.edits import Edit
 from jacquard.machine.files import replace_text
 from jacquard.observe.drift import Drift
 from jacquard.observe.facts import Facts
-from jacquard.previews.impacts.impact import Impact
-from jacquard.previews.preview import Preview
 from jacquard.previews.rendered_diff import RenderedDiff
+from jacquard.previews.results import ImpactAnswer, PreviewAnswer
 from policies import catalogue, page
 from policies.report import PolicyReport
 
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
-    "impact": ("Effects of a change", Impact),
+    "impact": ("Effects of a change", ImpactAnswer),
     "host-test-report": ("Test report of a host", HostTestReport),
     "facts": ("Facts of a region at one point in time", Facts),
     "drift": ("Differences between clusters and data", Drift),
-    "preview": ("Preview of a change", Preview),
+    "preview": ("Preview of a change", PreviewAnswer),
     "border": ("Required configuration of border routers for VPCs", BorderContract),
     "network": ("Tenant networks of a region", RegionNetwork),
     "network-partitions": ("Member ports of InfiniBand partitions", PartitionsContract),
