@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from recording_fact import RecordingFact
 
 from components.lookups.monitor_targets import Target
 from components.render.manifest import MANAGEMENT
+from components.specs.base import Stage
 from components.specs.environment import Environment
-from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.judging import Judge, Violation
 from policies.rules import RULES
@@ -30,8 +32,8 @@ _FIXTURES = {
 _CASES: list[Any] = [
     pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases
 ]
-_DECIDED = {"ignored-changes"}
-"""Policies of which the engine knows all values."""
+_DECIDED = {"change-in-freeze", "ignored-changes", "unlimited-waiver"}
+"""Policies about options, data and tenants, of which all values are known."""
 _TARGETS = tuple(
     Target(kind=kind, cluster=MANAGEMENT, namespace="tools", labels=labels, ports=ports)
     for kind, labels, ports in (
@@ -46,17 +48,6 @@ _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordingFact(Fact):
-    """Fact that records the paths that a rule reads."""
-
-    read: list[tuple[str, ...]] = field(default_factory=list)
-
-    def at(self, *path: str) -> Any:
-        self.read.append(path)
-        return Fact.at(self, *path)
-
-
 @pytest.fixture(scope="module")
 def context(laptop: Environment, now: dt.datetime) -> Context:
     """Return the context of laptop with listed registries, and with targets of monitors."""
@@ -67,7 +58,8 @@ def context(laptop: Environment, now: dt.datetime) -> Context:
 
 def _fact(case: Any) -> Fact:
     if "kind" in case:
-        return Fact(kind=case["kind"], title=f"{case['kind']} settings", body=_unknown(case["object"]))
+        title = case.get("title", f"{case['kind']} settings")
+        return Fact(kind=case["kind"], title=title, body=_unknown(case["object"]))
     return object_fact(_unknown(case["object"]), case.get("cluster", MANAGEMENT), source="resource x")
 
 
@@ -84,7 +76,7 @@ def _unknown(value: Any) -> Any:
 
 @pytest.mark.parametrize(("name", "case"), _CASES)
 def test_a_fact_has_its_verdict_and_text(name: str, case: Any, context: Context) -> None:
-    rule, fact = _BY_NAME[name], _fact(case)
+    rule, fact, context = _BY_NAME[name], _fact(case), _given(context, case)
 
     finding = rule.judge(fact, _in_stack(context, fact, case))
 
@@ -94,6 +86,30 @@ def test_a_fact_has_its_verdict_and_text(name: str, case: Any, context: Context)
     assert [item.level for item in violations] == _levels(rule, case["verdict"], context)
     if "text" in case:
         assert [str(item) for item in violations] == [case["text"]]
+
+
+def _given(context: Context, case: Any) -> Context:
+    """Return ``context`` with the data of the case."""
+    data: dict[str, Any] = {key: _frozen(value) for key, value in case.get("context", {}).items()}
+    if "stage" in data:
+        data["stage"] = Stage(data["stage"])
+    if "own_values" in data:
+        data["own_values"] = {tuple(key.split("/")): value for key, value in data["own_values"].items()}
+    if "charts" in data:
+        edits = data["charts"]
+        data["charts"] = tuple(chart.model_copy(update=edits.get(chart.name, {})) for chart in context.charts)
+    if "freezes" in data:
+        data["freezes"] = data["freezes"] and tuple(map(FreezeSpec.model_validate, data["freezes"]))
+    return replace(context, **data)
+
+
+def _frozen(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _frozen(inner) for key, inner in value.items()}
+        case list():
+            return tuple(map(_frozen, value))
+    return value
 
 
 def _others(case: Any) -> list[Fact]:
@@ -124,17 +140,23 @@ def _levels(rule: Rule, verdict: str, context: Context) -> list[Enforcement | No
     return [rule.level(context)]
 
 
+def test_every_policy_has_fixtures() -> None:
+    assert _FIXTURES.keys() == _BY_NAME.keys()
+
+
 @pytest.mark.parametrize("name", _FIXTURES)
 def test_a_policy_has_a_fixture_of_each_kind(name: str) -> None:
     verdicts = [case["verdict"] for case in _FIXTURES[name]]
-    least = {"pass": 2, "violation": 3, "not-applicable": 1, "undecided": name not in _DECIDED, "waived": 1}
+    least = {"pass": 2, "violation": 3, "not-applicable": 1, "undecided": int(name not in _DECIDED), "waived": 1}
 
+    least = {verdict: count for verdict, count in least.items() if count}
     assert {verdict: min(verdicts.count(verdict), count) for verdict, count in least.items()} == least
     assert any("text" in case for case in _FIXTURES[name])
 
 
 @pytest.mark.parametrize(("name", "case"), [item for item in _CASES if item.values[1]["verdict"] == "waived"])
 def test_a_waiver_for_the_subject_makes_a_violation_advisory(name: str, case: Any, context: Context) -> None:
+    context = _given(context, case)
     waiver = WaiverSpec(
         rule=name,
         subject=case["subject"],
@@ -151,10 +173,10 @@ def test_a_waiver_for_the_subject_makes_a_violation_advisory(name: str, case: An
 
 @pytest.mark.parametrize(("name", "case"), [item for item in _CASES if item.values[1]["verdict"] == "pass"])
 def test_a_fact_with_an_unknown_value_that_the_rule_reads_does_not_pass(name: str, case: Any, context: Context) -> None:
-    rule, fact = _BY_NAME[name], _fact(case)
+    rule, fact, context = _BY_NAME[name], _fact(case), _given(context, case)
     if name in _DECIDED:
         return
-    recording = RecordingFact(kind=fact.kind, title=fact.title, body=fact.body, cluster=fact.cluster)
+    recording = RecordingFact.of(fact)
     rule.judge(recording, _in_stack(context, fact, case))
     assert recording.read
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from environment_data import reference
+from recording_fact import RecordingFact
 
 from components.inputs.manifests import everything
 from components.specs.base import Stage
@@ -27,17 +28,6 @@ DECIDED = {
 }
 """Policies about data and options, of which all values are known."""
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordingFact(Fact):
-    """Fact that records the paths that a rule reads."""
-
-    read: list[tuple[str, ...]] = field(default_factory=list)
-
-    def at(self, *path: str) -> Any:
-        self.read.append(path)
-        return Fact.at(self, *path)
 
 
 @pytest.fixture(scope="module", params=["laptop", "eu-south-03a"])
@@ -63,7 +53,7 @@ def test_a_policy_does_not_pass_an_object_with_an_unknown_value(
 ) -> None:
     passed = set()
     for fact in _of_each_kind(rule, facts):
-        recording = RecordingFact(kind=fact.kind, title=fact.title, body=fact.body, cluster=fact.cluster)
+        recording = RecordingFact.of(fact)
         if rule.judge(recording, context).verdict is not Verdict.PASS:
             continue
         for path in dict.fromkeys(recording.read):
