@@ -119,7 +119,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         if not request.resources:
             return analyzer_pb2.AnalyzeResponse()
         judge, _ = self._judge(stack_of(request.resources[0].urn))
-        objects = [(fact, item.urn) for item in request.resources for fact in self._objects_of(item)]
+        ordered = sorted(request.resources, key=lambda item: item.urn)  # The engine sends them in any order.
+        objects = [(fact, item.urn) for item in ordered for fact in self._objects_of(item)]
         urns = {id(fact): urn for fact, urn in objects}
         violations = judge.stack_violations(fact for fact, _ in objects)
         return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(item, urns[id(item.fact)]) for item in violations])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from policy_pack import ADVISORY, MANDATORY, NOW, UNKNOWN_STRING, configure, found, in_stack, request
 from pulumi.runtime.proto import analyzer_pb2
 
@@ -32,10 +33,11 @@ def analyzed(*requests: analyzer_pb2.AnalyzeRequest) -> Analyzer:
     return analyzer
 
 
-def test_an_object_of_two_resources_is_rejected_at_the_second_resource() -> None:
+@pytest.mark.parametrize("step", [1, -1])
+def test_an_object_of_two_resources_is_rejected_at_the_second_resource_in_any_order(step: int) -> None:
     sent = [settings("a"), settings("b")]
 
-    [diagnostic] = analyzed(*sent).AnalyzeStack(in_stack(sent), None).diagnostics
+    [diagnostic] = analyzed(*sent).AnalyzeStack(in_stack(sent[::step]), None).diagnostics
 
     assert (diagnostic.policyName, diagnostic.enforcementLevel) == ("duplicate-object", MANDATORY)
     assert diagnostic.urn == sent[1].urn
