@@ -3,9 +3,10 @@
 import datetime as dt
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
@@ -127,14 +128,30 @@ def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem
 
 
 def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
-    """Return the machines of ``environment`` that another region in ``folder`` lists too, when one region is checked.
+    """Return the problems of ``environment`` with other regions in ``folder``, when one region is checked.
 
-    Only inventories are read there. A rehearsal has none of these problems.
+    Only ``region.yaml`` and inventories are read there; `check_regions` also compares buckets. A rehearsal has none of
+    these problems.
     """
     if environment.region.stage is Stage.REHEARSAL:
         return []
     marks = neighbours.marks(folder, environment.name, fleet.identities(environment))
-    return sorted(_bounded(fleet.neighbours(environment, marks)))
+    others = [
+        _with_region_only({"name": name, "region": region, "positions": positions})
+        for name, region, positions in neighbours.regions(folder, environment.name)
+    ]
+    found = {
+        named(rule, problem)
+        for rule in fleet.OF_REGION_FILES
+        for place, problem in rule([*others, environment])
+        if place is environment
+    }
+    return sorted(_bounded((*found, *fleet.neighbours(environment, marks))))
+
+
+def _with_region_only(fields: Mapping[str, Any]) -> Environment:
+    """Return an environment of which the rules ``fleet.OF_REGION_FILES`` can read ``fields``."""
+    return Environment.model_construct(**fields)
 
 
 def waivable(*, compared: bool = True) -> list[str]:

@@ -227,7 +227,7 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (
+OF_REGION_FILES: tuple[RegionsRule, ...] = (
     number_ranges,
     guid_ranges,
     borders,
@@ -235,9 +235,9 @@ RULES: tuple[RegionsRule, ...] = (
     behind_borders,
     ownership,
     zones,
-    buckets,
-    hosts,
 )
+"""Rules between regions that read ``region.yaml`` only. They also apply if a single region is checked."""
+RULES: tuple[RegionsRule, ...] = (*OF_REGION_FILES, buckets, hosts)
 """All rules between regions."""
 
 

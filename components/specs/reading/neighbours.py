@@ -1,4 +1,4 @@
-"""Machines of other environments in the same folder, read without loading these environments completely."""
+"""Machines and regions of other environments in a folder, read without loading these environments completely."""
 
 import csv
 import re
@@ -6,7 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
+from components.specs.reading.files import read_text
 from components.specs.reading.loader import REGION, environments
+from components.specs.reading.parsing import parsed
+from components.specs.reading.positions import Positions
+from components.specs.region.region import RegionSpec
 
 _SEPARATORS = str.maketrans(dict.fromkeys(',"', " "))
 _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
@@ -26,6 +30,18 @@ def marks(folder: Path, besides: str, sought: Mapping[str, Collection[str]]) -> 
                 for line, column, value in _cells(path, sought):
                     places.setdefault((column, value), f"{place}:{line})")
     return places
+
+
+def regions(folder: Path, besides: str) -> list[tuple[str, RegionSpec, Positions]]:
+    """Return name, ``region.yaml`` and its positions of all valid environments in ``folder``, except ``besides``."""
+    known = []
+    for name in environments(folder):
+        text, problem = (None, None) if name == besides else read_text(folder / name / REGION, REGION, folder)
+        if text is not None and not problem:
+            spec, place, _ = parsed(REGION, text, RegionSpec)
+            if isinstance(spec, RegionSpec) and spec.region == name:
+                known.append((name, spec, Positions({REGION: place})))
+    return known
 
 
 def _is_rehearsal(folder: Path) -> bool:

@@ -102,3 +102,21 @@ def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: A
     [found] = [one for one in check_regions(both(REAL, first=(REAL,)))["palmtop"] if "bucket" in one.rule]
     path = "control_planes.data_stores[0].backup.bucket"
     assert (found.place, found.path) == (expected(laptop, f"region.yaml:<{path}>"), path)
+
+
+def test_settings_of_regions_are_compared_when_one_region_is_checked(both: Any, laptop: Any) -> None:
+    backbone = ("networks:\n", "networks:\n  backbone: wan-1\n")
+    palmtop, other = both(REAL, backbone, first=(REAL, backbone))
+    together, alone = check_regions([palmtop, other])["palmtop"], check_neighbours(palmtop, laptop.root)
+    reverse = check_neighbours(other, laptop.root)
+
+    assert alone == together
+    assert {"regions.networks", "regions.number-ranges", "regions.zones"} <= {problem.rule for problem in alone}
+    assert {problem.rule for problem in reverse} >= {"regions.networks", "regions.number-ranges"}
+
+
+def test_a_region_file_with_errors_is_not_compared(both: Any, laptop: Any) -> None:
+    palmtop, _ = both(REAL, first=(REAL,))
+    (laptop.root / "laptop" / "region.yaml").write_text("region: laptop\n")
+
+    assert {problem.rule for problem in check_neighbours(palmtop, laptop.root)} == {"regions.hosts"}
