@@ -14,7 +14,12 @@ from typing import Any
 
 from components.render.objects import given
 from components.render.region.monitors import CONTROL_PLANE_DOWN, METRICS_MISSING, Audience
-from components.render.region.platform_objects import CLUSTER_NOT_AVAILABLE, GROUP_NOT_AVAILABLE, NODE_UNHEALTHY
+from components.render.region.platform_objects import (
+    CLUSTER_NOT_AVAILABLE,
+    GROUP_NOT_AVAILABLE,
+    NODE_UNHEALTHY,
+    ROLLOUT_IN_PROGRESS,
+)
 from components.specs.base import bytes_of
 from components.specs.region.observability import (
     MailServerSpec,
@@ -47,6 +52,8 @@ _CHANNELS = {
 }
 """List of the receiver, field with the file, key of the Secret and further fields, by field of the spec."""
 _EQUAL = ["tenant", "cluster"]
+AGENTS_DOWN = ".+AgentsDown"
+"""Names of the alerts about DaemonSets whose pods do not run on some nodes."""
 
 
 def values(spec: ObservabilitySpec | None, tenants: Tenants) -> dict[str, Any]:
@@ -155,6 +162,9 @@ def _inhibitions() -> Iterator[dict[str, Any]]:
     yield _inhibition(f'alertname = "{CONTROL_PLANE_DOWN}"', f'alertname =~ "{consequences}|ControlPlane.+"', _EQUAL)
     # A rollout group is a failure domain, so that a lost rack is one alert.
     yield _inhibition(f'alertname = "{GROUP_NOT_AVAILABLE}"', f'alertname = "{NODE_UNHEALTHY}"', [*_EQUAL, "group"])
+    # Agents of DaemonSets do not run on nodes of a lost rack, and on nodes that a wave reboots or replaces.
+    for away in (GROUP_NOT_AVAILABLE, ROLLOUT_IN_PROGRESS):
+        yield _inhibition(f'alertname = "{away}"', f'alertname =~ "{AGENTS_DOWN}"', _EQUAL)
 
 
 def _inhibition(source: str, target: str, equal: list[str]) -> dict[str, Any]:

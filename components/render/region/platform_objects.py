@@ -15,6 +15,7 @@ from components.render.region.monitors import Audience, alert, prometheus_rule
 
 CLUSTER_NOT_AVAILABLE, GROUP_NOT_AVAILABLE = "ClusterNotAvailable", "RolloutGroupNotAvailable"
 NODE_UNHEALTHY = "NodeUnhealthy"
+ROLLOUT_IN_PROGRESS = "RolloutInProgress"
 _NAME = "platform-objects"
 _FLUX = {
     "helm.toolkit.fluxcd.io": ("v2", "HelmRelease", "helmreleases"),
@@ -82,6 +83,14 @@ def rules(namespace: str) -> Manifest:
             "More nodes of the rollout group are away than its rollout permits; see the condition Available of its"
             " MachineDeployment.",
             audience=Audience.TENANT,
+        ),
+        alert(
+            ROLLOUT_IN_PROGRESS,
+            "info",
+            'capi_machinedeployment_status_condition{type="RollingOut",status="True"} == 1',
+            "Nodes of the rollout group are being replaced; alerts about agents of the cluster are not sent meanwhile.",
+            audience=Audience.TENANT,
+            hold=_SOON,
         ),
         alert(
             NODE_UNHEALTHY,

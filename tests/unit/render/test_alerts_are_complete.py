@@ -18,7 +18,7 @@ ANCHORS = {
     re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
     for title in re.findall(r"^#+ (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 }
-BY_SERIES = {"ClusterNotAvailable", "RolloutGroupNotAvailable", "NodeUnhealthy"}
+BY_SERIES = {"ClusterNotAvailable", "RolloutGroupNotAvailable", "RolloutInProgress", "NodeUnhealthy"}
 """Alerts whose series have the label ``tenant`` (`components.render.region.platform_objects`)."""
 
 
