@@ -165,6 +165,7 @@ def test_preview_answers_as_data(invoke: Invoke, pulumi: Any) -> None:
                 "held": {"accept": None, "objects": []},
             }
         ],
+        "results": [],
     }
 
 
