@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
+from components.lookups.admission import admission_rules
 from components.rules import checks
 from components.rules.region import fleet
 from components.rules.rule import rule_name
@@ -34,6 +35,7 @@ reject.
 - *deployment*: a resource option, a provider or a stack, in the engine
 - *change*: a change compared with its base, or planned operations
 - *live facts*: objects that a cluster reports
+- *admission*: an object of any client, in the API server of a cluster, if [`admission`](../region/admission.md) is set
 
 """
 _WIDTH = 120
@@ -114,7 +116,8 @@ def judged(name: str) -> str:
 
 
 def _places(row: Row) -> str:
-    places = (*map(judged, row.rules), *(catalogue().gates[name].judged for name in row.gates))
+    admitted = ("admission",) if _admitted().intersection(row.rules) else ()
+    places = (*map(judged, row.rules), *(catalogue().gates[name].judged for name in row.gates), *admitted)
     return ", ".join(dict.fromkeys(places))
 
 
@@ -130,9 +133,8 @@ def _rule_item(name: str) -> str:
         return f"`{name}`: a value that the schema of its file rejects. Model, mandatory, cannot be waived."
     if policy is not None:
         level = policy.levels.get(Stage.PRODUCTION, "not evaluated")
-        return (
-            f"[`{name}`](policies.md#{name}): {policy.description} {judged(name).capitalize()}, {level}, can be waived."
-        )
+        place = f"{judged(name).capitalize()}{' and admission' if name in _admitted() else ''}"
+        return f"[`{name}`](policies.md#{name}): {policy.description} {place}, {level}, can be waived."
     level = "advisory" if name in {rule_name(rule) for rule in ADVISED_CHANGES} else "mandatory"
     summary = checks.descriptions()[name].partition("\n\n")[0].replace("\n", " ").replace("``", "`")
     where = "all regions" if name in {rule_name(rule) for rule in fleet.RULES} else judged(name)
@@ -148,6 +150,12 @@ def _gate_item(name: str) -> str:
 def _item(line: str) -> str:
     wrapped = textwrap.wrap(line, _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
     return "- " + "\n  ".join(wrapped) + "\n"
+
+
+@cache
+def _admitted() -> frozenset[str]:
+    """Return the policies that API servers also evaluate."""
+    return frozenset(rule.policy for rule in admission_rules())
 
 
 @cache
