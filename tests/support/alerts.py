@@ -48,7 +48,7 @@ def alerts_of(name: str) -> list[Alert]:
 def _alerts(item: Manifest) -> Iterator[Alert]:
     if item.kind in RULES:
         for group in item.body["spec"]["groups"]:
-            yield from (Alert(rule=rule, cluster=item.cluster) for rule in group["rules"])
+            yield from (Alert(rule=rule, cluster=item.cluster) for rule in group["rules"] if "alert" in rule)
 
 
 @cache
