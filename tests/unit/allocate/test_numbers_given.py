@@ -18,6 +18,7 @@ from components.specs.network.fabrics import FabricSpec
 from components.specs.network.tenant_network import MorePrefixSpec
 from components.specs.ranges import NumberRange
 from components.specs.reading.problems import SpecError
+from components.specs.region.observability import MetricsStoreSpec
 from components.specs.region.region import NetworksSpec
 from components.specs.region.tenant import TenantSpec
 
@@ -86,6 +87,23 @@ def test_a_region_with_route_targets_of_its_own_gives_these() -> None:
     both = allocated(region, tenants=(ANT, BEE))
     assert {name: vpc.route_target for name, vpc in both.allocations.vpcs.items()} == {"ant": 500, "bee": 501}
     assert allocated(both, tenants=(BEE,)).allocations.quarantine["ant/ant"].route_targets == (500,)
+
+
+def test_addresses_of_services_of_the_region_are_not_assigned_to_control_planes() -> None:
+    region = small_region()
+    spec = region.region
+    assert spec.registry is not None
+    assert spec.observability is not None
+    first, second, third = list(spec.networks.control_plane_vips.hosts())[:3]
+    metrics = MetricsStoreSpec(size="50Gi", storage_class="local-nvme", address=second)
+    served = changed(
+        spec,
+        registry=changed(spec.registry, address=first),
+        observability=changed(spec.observability, metrics=metrics),
+    )
+
+    lock = allocated(changed(region, region=served), tenants=(ANT,)).allocations
+    assert lock.clusters["ant-one"].vip == third
 
 
 def _with_more(*more: dict[str, object]) -> TenantSpec:

@@ -1,4 +1,4 @@
-"""Services of the region in VPCs: the port of the registry is open with each backend that filters packets."""
+"""Services of the region in VPCs: the port of each service is open with each backend that filters packets."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from components.specs.network.security_groups import Protocol
 from components.specs.network.tenant_network import Egress, Isolation
 
 REGISTRY = Service(name="registry", address=IPv4Address("10.3.0.250"), port=443)
+METRICS = Service(name="metrics", address=IPv4Address("10.3.0.249"), port=8427)
 
 
-def vpc(inputs_with: Any, isolation: Isolation, egress: Egress, service: Service = REGISTRY) -> TenantNetworkInput:
+def vpc(inputs_with: Any, isolation: Isolation, egress: Egress, *services: Service) -> TenantNetworkInput:
     found: TenantNetworkInput = inputs_with(TenantNetworkInput, isolation=isolation)[0]
     spec = found.vpc.spec.model_copy(update={"egress": egress})
-    return replace(found, vpc=replace(found.vpc, spec=spec, services=(service,)))
+    return replace(found, vpc=replace(found.vpc, spec=spec, services=services or (REGISTRY,)))
 
 
 def allowed(network: TenantNetworkInput) -> Reach:
@@ -76,6 +77,29 @@ def test_kube_ovn_drops_all_but_the_port(inputs_with: Any) -> None:
         "ip4.dst == {10.3.0.250/32} && ip.proto != 6",
         "ip4.dst == {10.3.0.250/32} && tcp.dst != 443",
     ]
+
+
+def test_two_services_have_their_own_ports_with_each_backend(inputs_with: Any) -> None:
+    [policy] = vpc(inputs_with, Isolation.POLICY_ONLY, Egress.NONE, REGISTRY, METRICS).render()
+    *_, subnet = vpc(inputs_with, Isolation.KUBE_OVN, Egress.NONE, REGISTRY, METRICS).render()
+    rules = verdicts(allowed(vpc(inputs_with, Isolation.DPF_HBN, Egress.NONE, REGISTRY, METRICS)))
+
+    def permits(service: Service, port: int) -> bool:
+        ports = Ports(protocol=Protocol.TCP, far=port)
+        return next(rule for rule in rules if rule.decides(service.network, ports)).permits
+
+    assert [
+        (rule["to"][0]["ipBlock"]["cidr"], rule["ports"][0]["port"]) for rule in policy.body["spec"]["egress"][1:]
+    ] == [
+        ("10.3.0.250/32", 443),
+        ("10.3.0.249/32", 8427),
+    ]
+    matches = [rule["match"] for rule in subnet.body["spec"]["acls"]]
+    assert {"ip4.dst == {10.3.0.250/32} && tcp.dst != 443", "ip4.dst == {10.3.0.249/32} && tcp.dst != 8427"} < {
+        *matches
+    }
+    assert [permits(REGISTRY, 443), permits(METRICS, 8427)] == [True, True]
+    assert [permits(REGISTRY, 8427), permits(METRICS, 443)] == [False, False]
 
 
 def test_a_region_without_an_address_of_its_registry_changes_nothing(inputs_with: Any) -> None:
