@@ -32,10 +32,25 @@ class ChartPods(Spec):
     source: Text
 
 
-class ChartPodTable(DataFile):
+class MadePods(Spec):
+    """Pods that an operator creates for an object, and that a monitor of the library selects."""
+
+    kind: Text
+    """Kind of the object."""
+    part: Label | None = None
+    """Field of the object's spec that describes the pods; None if the whole object does."""
+    labels: dict[str, str]
+    """Labels of the pods; ``{name}`` is the name of the object."""
+    ports: tuple[Label, ...]
+    """Names of the ports of the pods' containers."""
+    source: Text
+
+
+class MonitoredPodTable(DataFile):
     """Content of ``monitored_pods.yaml``."""
 
     pods: tuple[ChartPods, ...]
+    made: tuple[MadePods, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +75,14 @@ class Target:
 
 
 @cache
+def _table() -> MonitoredPodTable:
+    return MonitoredPodTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+
+
+@cache
 def chart_pods() -> Mapping[str, ChartPods]:
     """Return the recorded pods by chart."""
-    table = ChartPodTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
-    return {row.chart: row for row in table.pods}
+    return {row.chart: row for row in _table().pods}
 
 
 def matches(labels: Mapping[str, str], selector: Mapping[str, Any]) -> bool:
@@ -96,6 +115,8 @@ def targets(items: Iterable[Manifest]) -> Iterator[Target]:
             yield _target("Pod", item, template["metadata"].get("labels", {}), ports)
         elif item.kind == _RELEASE:
             yield from _of_release(item)
+        else:
+            yield from _made_for(item)
 
 
 def _target(kind: str, item: Manifest, labels: Mapping[str, str], ports: Iterable[Mapping[str, Any]]) -> Target:
@@ -110,3 +131,11 @@ def _of_release(item: Manifest) -> Iterator[Target]:
         labels = {key: value.format(release=spec["releaseName"]) for key, value in row.labels.items()}
         space = spec["targetNamespace"]
         yield Target(kind="Pod", cluster=item.cluster, namespace=space, labels=labels, ports=row.ports)
+
+
+def _made_for(item: Manifest) -> Iterator[Target]:
+    for row in _table().made:
+        if row.kind == item.kind and (row.part is None or row.part in item.body["spec"]):
+            labels = {key: value.format(name=item.name) for key, value in row.labels.items()}
+            space = str(item.namespace)
+            yield Target(kind="Pod", cluster=item.cluster, namespace=space, labels=labels, ports=row.ports)

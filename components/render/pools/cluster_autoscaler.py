@@ -48,7 +48,7 @@ _UNUSED = "0.001"
 _STARTUP_TAINTS = (BURN_IN["key"], "node.cilium.io/agent-not-ready")
 """Taints that new nodes lose by themselves: an empty group has none of them."""
 _USER = 65534
-_PENDING_SECONDS = 3600
+_PENDING = "60m"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +165,11 @@ def _alerts(cluster: str) -> Iterator[dict[str, Any]]:
         f"absent(up{{{of}}} == 1)",
         "The cluster autoscaler is down: the sizes of the cluster's autoscaling pools do not change.",
     )
-    pending = f"min_over_time(cluster_autoscaler_unschedulable_pods_count{{{of}}}[{_PENDING_SECONDS}s]) > 0"
     yield alert(
         "PodsNotScheduled",
         "warning",
-        pending,
+        f"cluster_autoscaler_unschedulable_pods_count{{{of}}} > 0",
         "Pods have been pending for an hour although pools may grow: pools are at max_nodes, or no pool fits the pods.",
         audience=Audience.TENANT,
+        hold=_PENDING,
     )
