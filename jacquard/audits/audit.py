@@ -1,4 +1,4 @@
-"""Judges what exists in a region: the resources that its stacks recorded, and the objects of its clusters."""
+"""Judges the resources that the stacks of a region recorded, and the objects of its clusters."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""``jacquard audit``: judges what exists in a region, or its past changes, by the current policies."""
+"""``jacquard audit``: judges the recorded state, live objects or past changes of a region by the current policies."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated
