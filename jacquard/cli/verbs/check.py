@@ -74,8 +74,8 @@ def check(
         judged.add(item for result in results for item in result.results)
     if output is ResultFormat.JSON:
         print_json([result.to_json() for result in results])
-    elif output is ResultFormat.TEXT:
-        _report(results)
+    elif output in (ResultFormat.TEXT, ResultFormat.GITHUB):
+        _report(results, to_stderr=output is ResultFormat.GITHUB)  # annotations do not replace the report in a log
     if judged.code is not ExitCode.OK:
         raise typer.Exit(judged.code)
 
@@ -169,9 +169,9 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[Ch
     return [item.since(before[item.name].results if item.name in before else ()) for item in results]
 
 
-def _report(results: Sequence[CheckResult]) -> None:
+def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:
     for result in results:
-        print_text(str(result), to_stderr=result.code is not ExitCode.OK)
+        print_text(str(result), to_stderr=to_stderr or result.code is not ExitCode.OK)
     if len(results) > 1:
         good = sum(result.code is ExitCode.OK for result in results)
         problems = sum(len(result.problems) for result in results)
@@ -181,4 +181,4 @@ def _report(results: Sequence[CheckResult]) -> None:
         parts += [plural(problems, "problem")] if problems else []
         parts += [plural(violations, "policy violation")] if violations else []
         parts += [f"{waived} waived"] if waived else []
-        print_text(f"{plural(len(results), 'environment')}: {', '.join(parts)}")
+        print_text(f"{plural(len(results), 'environment')}: {', '.join(parts)}", to_stderr=to_stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -84,6 +85,19 @@ def test_a_waived_problem_is_a_notice_with_its_waiver(invoke: Invoke) -> None:
 
     assert (noted.level, noted.title) == ("notice", UNFILTERED)
     assert noted.message.startswith("waived: ")
+
+
+def test_annotations_do_not_replace_the_text_of_check_in_a_log(invoke: Invoke, two: Path, edit: Edit) -> None:
+    edit(two / "desk" / "tenants" / "acme.yaml", "vpc: acme", "vpc: acmee")
+
+    text, log = invoke("check", *DAY), invoke("check", *DAY, "--format", "github")
+
+    assert log.exit_code == text.exit_code == ExitCode.BAD_DATA
+    without_times = [
+        re.sub(r"[0-9.]+ s\b", "", line) for line in (*text.stdout.splitlines(), *text.stderr.splitlines())
+    ]
+    assert sorted(re.sub(r"[0-9.]+ s\b", "", line) for line in log.stderr.splitlines()) == sorted(without_times)
+    assert {item.level for item in annotations(log.stdout)} == {"error", "notice"}
 
 
 def test_impact_reports_the_effect_of_each_edit_at_its_line(data_folder: Path, invoke: Invoke) -> None:
