@@ -13,7 +13,7 @@ from components.rules.region import fleet
 from components.rules.rule import rule_name
 from components.rules.tables import ADVISED_CHANGES, CHANGES
 from components.specs.base import Label, Spec, Stage, Text
-from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER
+from policies.facts import PROVIDER, REFERENCE, RESOURCE, STACK, WAIVER
 from policies.rules import RULES
 from policies.verdict import Rule
 
@@ -112,7 +112,7 @@ def judged(name: str) -> str:
         return "change" if name in {rule_name(rule) for rule in (*CHANGES, *ADVISED_CHANGES)} else "data"
     if WAIVER in policy.kinds:
         return "data"
-    return "deployment" if policy.kinds <= {PROVIDER, RESOURCE, STACK} else "objects"
+    return "deployment" if policy.kinds <= {PROVIDER, REFERENCE, RESOURCE, STACK} else "objects"
 
 
 def _places(row: Row) -> str:

@@ -14,13 +14,13 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import WaiverSpec
 from policies import extensions
-from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER, Context, Fact, object_fact, stack_facts
+from policies.facts import PROVIDER, REFERENCE, RESOURCE, STACK, WAIVER, Context, Fact, object_fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules.deployments import change_in_freeze
 
 _LAST = MONITORS | RELEASES
 """Kinds of objects that are compared with all other objects."""
-_ENGINE_ONLY = frozenset({PROVIDER, RESOURCE, STACK})
+_ENGINE_ONLY = frozenset({PROVIDER, REFERENCE, RESOURCE, STACK})
 """Kinds of facts that exist only in a deployment."""
 
 

@@ -50,8 +50,8 @@ object (`ConfigMap acme-train/settings`), as in the report.
 
 Waived violations are reported and counted, in SARIF as suppressed. An expired waiver has no effect, and the violation
 says so. A waiver that matches nothing is reported. Exceptions are `provider-without-cluster-identifier`,
-`forgetful-provider`, `ignored-changes`, `change-in-freeze` and `uniformity`, which only a deployment or the status of
-nodes can match. An unknown value cannot be waived.
+`forgetful-provider`, `foreign-region`, `ignored-changes`, `change-in-freeze` and `uniformity`, which only a deployment
+or the status of nodes can match. An unknown value cannot be waived.
 
 The date is that of the start of the command, in UTC. To test another date, set `JACQUARD_NOW=2026-12-24T12:00:00Z` or
 use `jacquard check --today`.

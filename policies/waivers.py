@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from components.render import labels as keys
 from components.specs.keys import pool_key
 from components.specs.region.policy import WaiverSpec, longest_waiver
-from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER, Fact, Unknown
+from policies.facts import PROVIDER, REFERENCE, RESOURCE, STACK, WAIVER, Fact, Unknown
 
 HOSTS = frozenset({"BareMetalHost", "BMC"})
 """Kinds whose objects represent a host of the inventory and have the host's name."""
@@ -25,7 +25,7 @@ def _subjects(fact: Fact) -> Iterator[str]:
     if fact.kind == STACK:
         yield str(fact.body.get("tenant") or "shared")
         return
-    if fact.kind in {PROVIDER, RESOURCE, WAIVER}:
+    if fact.kind in {PROVIDER, REFERENCE, RESOURCE, WAIVER}:
         yield fact.title
         return
     name, namespace = fact.at("metadata", "name"), fact.at("metadata", "namespace")

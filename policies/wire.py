@@ -8,7 +8,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from components.render.manifest import MANAGEMENT
 from jacquard.providers.objectset.patch_bodies import bodies
 from jacquard.providers.rpc.values import decode
-from policies.facts import PROVIDER, RESOURCE, UNKNOWN, Fact, object_fact
+from policies.facts import PROVIDER, REFERENCE, RESOURCE, UNKNOWN, Fact, object_fact
 
 Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource
 
@@ -20,6 +20,7 @@ _EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
 OBJECT_SET = "jacquard:index:ObjectSet"
 """Type of resources with several objects as members."""
 _STACK = "pulumi:pulumi:Stack"
+_STACK_REFERENCE = "pulumi:pulumi:StackReference"
 
 
 def is_stack(resource: Resource) -> bool:
@@ -37,7 +38,9 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
     package = resource.type.removeprefix(_PROVIDERS)
     if ignored := list(resource.options.ignoreChanges):
         yield Fact(kind=RESOURCE, title=_source(resource), body={"ignoreChanges": ignored})
-    if package in _JUDGED_PROVIDERS:
+    if resource.type == _STACK_REFERENCE:
+        yield Fact(kind=REFERENCE, title=f"stack reference {resource.name}", body=_plain(resource))
+    elif package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=_plain(resource))
     elif resource.type == OBJECT_SET:
         properties = _plain(resource)

@@ -17,6 +17,7 @@ from policies.rules.clusters import (
 from policies.rules.deployments import (
     change_in_freeze,
     duplicate_object,
+    foreign_region,
     forgetful_provider,
     ignored_changes,
     provider_without_cluster_identifier,
@@ -58,6 +59,7 @@ MODULES = (
     duplicate_object,
     provider_without_cluster_identifier,
     forgetful_provider,
+    foreign_region,
     ignored_changes,
     self_chosen_partition,
     escalating_role,

@@ -149,6 +149,22 @@ def test_an_object_of_two_resources_ends_the_preview(program: Program) -> None:
     assert "found:   rendered 2 times, by resource a, resource b" in outcome.text
 
 
+def test_a_reference_to_a_stack_of_another_region_is_found_in_recorded_state(program: Program) -> None:
+    code = (program.folder / "__main__.py").read_text()
+    reference = 'pulumi.StackReference("organization/declared/us-east-04a")'
+    assert program.pulumi("stack", "init", "us-east-04a").code == 0
+    (program.folder / "__main__.py").write_text(f"{code}\n{reference}\n")
+    try:
+        up = program.run("up", {}, "--yes", "--skip-preview")
+        outcome = program.pulumi("policy", "analyze", "-s", STACK, "--policy-pack", PACK)
+    finally:
+        (program.folder / "__main__.py").write_text(code)
+
+    assert up.code == 0, up.text
+    assert outcome.code != 0
+    assert "found:   name organization/declared/us-east-04a, of region us-east-04a" in outcome.text
+
+
 def test_a_second_pack_is_judged_beside_ours(program: Program, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text(SECOND_PACK)
     runtime = {"name": "python", "options": {"virtualenv": str(paths.VENV)}}

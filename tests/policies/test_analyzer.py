@@ -56,6 +56,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("duplicate-object", MANDATORY),
         ("provider-without-cluster-identifier", MANDATORY),
         ("forgetful-provider", MANDATORY),
+        ("foreign-region", MANDATORY),
         ("ignored-changes", MANDATORY),
         ("self-chosen-partition", ADVISORY),
         ("escalating-role", MANDATORY),
@@ -113,6 +114,14 @@ def test_changes_that_the_engine_ignores_are_judged_with_the_object() -> None:
 
     assert (diagnostic.policyName, diagnostic.enforcementLevel) == ("ignored-changes", MANDATORY)
     assert diagnostic.message.startswith("ignored-changes: resource x\n  found:   ignoreChanges: data\n")
+
+
+def test_a_reference_to_a_stack_of_another_region_is_rejected() -> None:
+    def rules(stack: str) -> list[tuple[str, int]]:
+        return found(Analyzer(NOW).Analyze(request("pulumi:pulumi:StackReference", {"name": stack}), None))
+
+    assert rules("organization/jacquard/laptop.foundation") == []
+    assert rules("organization/jacquard/us-east-04a.foundation") == [("foreign-region", MANDATORY)]
 
 
 def test_hosts_are_judged_inside_an_object_set() -> None:

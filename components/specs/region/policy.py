@@ -54,6 +54,8 @@ class RuleId(StrEnum):
     """Objects must be rendered by one resource."""
     FORGETFUL_PROVIDER = "forgetful-provider"
     """Providers must keep the objects of unreachable clusters."""
+    FOREIGN_REGION = "foreign-region"
+    """Stacks must not use providers and stacks of other regions."""
     IGNORED_CHANGES = "ignored-changes"
     """The engine must not ignore changes of objects."""
     SELF_CHOSEN_PARTITION = "self-chosen-partition"
