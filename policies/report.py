@@ -14,7 +14,7 @@ from components.specs.region.policy import Enforcement, RuleId, WaiverSpec
 from components.specs.vms.vm_sizes import MOST_ROOT
 from policies import extensions
 from policies.check import Judgement, judge
-from policies.facts import WAIVER, Context
+from policies.facts import ANY_KIND, WAIVER, Context
 from policies.rules.clusters.large_vm_disks import MOST_VOLUMES
 from policies.rules.deployments.unlimited_waiver import MOST_DAYS
 from policies.verdict import Rule, Severity
@@ -145,9 +145,14 @@ def _policies(
             level=rule.level(context),
             level_source=_level_source(rule, context),
             limits=limits(environment) if limits else None,
-            objects=sum(kinds.get(kind, 0) for kind in rule.kinds),
+            objects=_count(rule, kinds),
             **{name: of_rule[rule.name] for name, of_rule in counts.items()},
         )
+
+
+def _count(rule: Rule, kinds: Mapping[str, int]) -> int:
+    judged = kinds.keys() - {WAIVER} if ANY_KIND in rule.kinds else rule.kinds
+    return sum(kinds.get(kind, 0) for kind in judged)
 
 
 def _level_source(rule: Rule, context: Context) -> LevelSource:

@@ -76,6 +76,20 @@ class Auditor:
             for violation in self._judge.violations(fact)
         ]
 
+    def judged_together(self, recorded: Mapping[str, Iterable[Fact]]) -> list[Result]:
+        """Return the violations of stack-wide policies by the recorded objects of all stacks together.
+
+        Objects of a stack refer to objects of others, as in ``check``.
+        """
+        created = (
+            replace(fact, source=f"{fact.source} of stack {stack}")
+            for stack, facts in recorded.items()
+            for fact in facts
+            if fact.source
+        )
+        violations = self._judge.stack_violations(created)
+        return [of_violation(violation, self._places, Source.RECORDED) for violation in violations]
+
     def audit(self, recorded: Mapping[str, Iterable[Fact] | None], live: LiveObjects | None = None) -> Audit:
         """Return the audit of recorded facts by stack, and of live objects.
 
@@ -85,6 +99,7 @@ class Auditor:
         """
         known = {stack: list(facts) for stack, facts in recorded.items() if facts is not None}
         results = [result for facts in known.values() for result in self.judged(facts, Source.RECORDED)]
+        results += self.judged_together(known)
         if live is not None:
             results += self.judged((object_fact(item.body, item.cluster) for item in live.objects), Source.LIVE)
         return Audit(

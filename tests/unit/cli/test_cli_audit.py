@@ -137,6 +137,22 @@ def test_stacks_that_the_data_no_longer_declare_are_judged_too(
     answer = json.loads(invoke("audit", "laptop", *DAY, "--format", "json").stdout)
 
     assert list(answer["stacks"]) == ["laptop", "laptop.tenant-gone"]
+    assert {item["rule"] for item in answer["results"]} == {"duplicate-object"}
+    assert all("of stack laptop, " in item["text"] for item in answer["results"])
+    assert all("of stack laptop.tenant-gone\n" in item["text"] for item in answer["results"])
+
+
+def test_stack_wide_policies_judge_all_recorded_objects_together(
+    invoke: Invoke, pulumi: FakePulumi, recorded: list[Resource]
+) -> None:
+    template = of_kind(recorded, "Metal3MachineTemplate")
+    record(pulumi, [item for item in recorded if item is not template])
+
+    answer = json.loads(invoke("audit", "laptop", *DAY, "--format", "json").stdout)
+
+    [found] = answer["results"]
+    assert (found["rule"], found["source"], answer["decision"]) == ("missing-template", "recorded state", "refused")
+    assert template["inputs"]["metadata"]["name"] in found["text"]
 
 
 def test_a_region_that_was_never_applied_is_no_success(invoke: Invoke, pulumi: FakePulumi) -> None:
@@ -158,7 +174,8 @@ def test_a_stack_that_was_never_applied_is_named(
     text = region.read_text()
     sliced = text.replace("stacks: whole", "stacks: sliced")
     region.write_text(sliced if "stacks:" in text else f"{text}stacks: sliced\n")
-    record(pulumi, recorded)
+    record(pulumi, [])
+    pulumi.answer("stack export", stack="laptop.foundation", stdout=exported(recorded))
     missing = "error: no stack named 'laptop.tenant-acme' found"
     pulumi.answer("stack export", stack="laptop.tenant-acme", stderr=missing, code=255)
 

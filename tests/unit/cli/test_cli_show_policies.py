@@ -72,6 +72,7 @@ def test_each_policy_has_its_level_with_the_origin_its_limits_and_counts(invoke:
     assert rows["unlisted-registry"]["limits"] == "registry.cloud.example"
     assert rows["change-in-freeze"]["limits"] == "freezes: year-end until 2027-01-02"
     assert rows["unlimited-waiver"]["objects"] == len(report["waivers"])
+    assert rows["duplicate-object"]["objects"] > max(row["objects"] for row in report["policies"][:10])
 
 
 @pytest.mark.usefixtures("folder")
