@@ -87,8 +87,8 @@ def test_the_report_names_monitor_alerts_and_receivers() -> None:
         "EtcdNearlyFull",
     )
     assert (planes.operators, len(planes.tenants), planes.inside) == (("on-call", "platform"), 4, False)
-    assert (gpus.monitor, gpus.instances, gpus.monitored) == (Monitor.CHART, 4, 1)
-    assert (gpus.operators, gpus.tenants, gpus.inside) == (("platform",), (), True)
+    assert (gpus.monitor, gpus.instances, gpus.monitored) == (Monitor.CHART, 4, 3)
+    assert (gpus.operators, gpus.tenants, gpus.inside) == (("platform",), ("tessera", "vireo", "wisent"), True)
     assert kamaji is None
 
 
