@@ -6,7 +6,7 @@ these metrics never fire.
 Rejected: a ServiceMonitor with `matchLabels: {app: x}` in a namespace without a Service with this label.
 Rejected: an endpoint with `port: metrics` of a Service whose ports have other names.
 Correct: the labels and a port of a rendered Service, or of the pods of a rendered workload.
-Correct: the labels of the pods of a chart that `components/lookups/monitored_pods.yaml` records.
+Correct: the labels of the pods of ExternalDNS, External Secrets Operator or an etcd, which the library records.
 Not evaluated: monitors in the engine, which evaluates one object at a time, and monitors in charts.
 """
 
