@@ -6,11 +6,14 @@ tenants' clusters in the data source that is selected in the dashboard.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 
+DATA_SOURCE = "Metrics of all clusters"
+"""Data source of Grafana for the store of the region; the default one is Prometheus of the management cluster."""
 FOLDER = Path(__file__).with_name("dashboard_files")
 LABEL = "grafana_dashboard"
 """Label of ConfigMaps that Grafana's sidecar loads (PHC:charts/kube-prometheus-stack/values.yaml)."""
@@ -30,6 +33,12 @@ def render(namespace: str, release: str) -> Manifest:
         annotations={keys.VERSIONS: release},
         data=files(),
     )
+
+
+def data_sources(url: str) -> dict[str, Any]:
+    """Return the values of kube-prometheus-stack with which dashboards can select the store at ``url``."""
+    source = {"name": DATA_SOURCE, "uid": "metrics-store", "type": "prometheus", "access": "proxy", "url": url}
+    return {"grafana": {"additionalDataSources": [source]}}
 
 
 def files() -> dict[str, str]:

@@ -46,6 +46,8 @@ _INSERT = f"http://vminsert-{_NAME}.{NAMESPACE}.svc:8480/insert/{_ACCOUNT}/prome
 _SELECT = f"http://vmselect-{_NAME}.{NAMESPACE}.svc:8481/select/{_ACCOUNT}/prometheus"
 WRITE_URL = f"{_INSERT}/api/v1/write"
 """Remote write inside the management cluster."""
+READ_URL = _SELECT
+"""Queries of all metrics inside the management cluster."""
 WRITE_PATH = "/api/v1/write"
 _READ_PATHS = ("/api/v1/query", "/api/v1/query_range", "/api/v1/series", "/api/v1/labels", "/api/v1/label/[^/]+/values")
 """Requests for series. Metadata of metrics and the status of the store are not restricted by labels."""

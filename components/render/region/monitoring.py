@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from components.render.region import alert_routes, metrics_store, platform_objects
+from components.render.region import alert_routes, dashboards, metrics_store, platform_objects
 from components.render.region.alert_routes import Tenants
 from components.render.region.operators import Operator
 from components.specs.region.region import RegionSpec
@@ -36,5 +36,6 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Ope
                 }
             },
             "kube-state-metrics": platform_objects.metrics(),
+            **(dashboards.data_sources(metrics_store.READ_URL) if metrics_store.store_of(region) else {}),
         },
     )

@@ -17,7 +17,7 @@ from components.inputs.manifests import manifests
 from components.lookups.observed_components import table
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
-from components.render.region import dashboards
+from components.render.region import dashboards, monitoring
 from components.render.region.monitoring import NAMESPACE
 from jacquard.lab.dashboards import dashboards as written
 
@@ -97,6 +97,19 @@ def test_a_region_without_observability_has_no_dashboards() -> None:
 def _config_maps(name: str) -> list[Manifest]:
     [foundation] = [part for part in slices(reference(name)) if part.kind is SliceKind.FOUNDATION]
     return [item for item in objects(manifests(reference(name), foundation)) if item.kind == "ConfigMap"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sources"),
+    [
+        (LAPTOP.name, None),
+        ("us-east-04a", [("Metrics of all clusters", "http://vmselect-metrics.metrics.svc:8481/select/0/prometheus")]),
+    ],
+)
+def test_grafana_can_select_the_store_of_the_region(name: str, sources: list[tuple[str, str]] | None) -> None:
+    grafana = monitoring.operator(reference(name).region).values.get("grafana")
+
+    assert (grafana and [(entry["name"], entry["url"]) for entry in grafana["additionalDataSources"]]) == sources
 
 
 def test_identifiers_and_titles_are_unique() -> None:
