@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from fake_pulumi import FakePulumi
+
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import ManifestSet
@@ -37,6 +39,12 @@ def recorded_region(environment: Environment) -> list[Resource]:
 def exported(resources: list[Resource]) -> str:
     """Return the output of ``pulumi stack export``."""
     return json.dumps({"version": 3, "deployment": {"resources": resources}})
+
+
+def record(pulumi: FakePulumi, resources: list[Resource], *others: str) -> None:
+    """Let the engine answer with the resources of laptop's stack; ``others`` are further stacks."""
+    pulumi.answer("stack export", stdout=exported(resources))
+    pulumi.answer("stack ls", stdout=json.dumps([{"name": name} for name in ("laptop", *others)]))
 
 
 def _inputs(item: ManifestSet) -> Resource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from environment_data import copy_data
 from fake_pulumi import FakePulumi, install
 from lock_files import write_locks
 from previewed_change import LATER, STATE, Change
+from recorded_region import Resource, record, recorded_region
 from repositories import git
 from settled_region import settled_region
 from typer.testing import CliRunner, Result
@@ -138,3 +140,11 @@ def change(
     (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
     pulumi.answer("stack export", stdout=json.dumps(STATE))
     return Change(data_folder, tmp_path / "preview", invoke, pulumi, monkeypatch)
+
+
+@pytest.fixture
+def recorded(laptop: Environment, pulumi: FakePulumi) -> list[Resource]:
+    """The resources of laptop as the last up recorded them; a test may spoil them and calls `record`."""
+    resources = copy.deepcopy(recorded_region(laptop))
+    record(pulumi, resources)
+    return resources

@@ -1,0 +1,131 @@
+"""``jacquard audit --live``: live objects and nodes, judged by the current policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answering import Answering, answering
+from result_formats import annotations, valid_sarif
+from typer.testing import Result
+
+from components.specs.environment import Environment
+from jacquard.cli.errors import ExitCode
+from jacquard.observe import live_declared, observation
+from jacquard.observe.observation import Observation
+from jacquard.providers.kube import ApiError, KubeconfigError
+
+Invoke = Callable[..., Result]
+DAY = ("--today", "2026-11-21")
+
+
+@pytest.fixture
+def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
+    """API servers that have all declared objects; a cluster that a test removes is unreachable."""
+    found = answering(laptop)
+    monkeypatch.setattr(observation, "observe", lambda *_, **__: seen)
+
+    def connect(_: Environment, cluster: str) -> Answering:
+        if cluster not in found:
+            msg = "no route"
+            raise KubeconfigError(msg)
+        return found[cluster]
+
+    original = live_declared.live_objects
+    monkeypatch.setattr(live_declared, "live_objects", lambda spec, kinds: original(spec, kinds, connect))
+    return found
+
+
+@pytest.mark.usefixtures("recorded")
+def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, Answering]) -> None:
+    assert servers
+
+    result = invoke("audit", "laptop", *DAY, "--live")
+
+    assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
+    assert result.stdout.startswith("laptop: ok, 409 recorded objects in 1 stack, ")
+    assert result.stdout.endswith(" live objects, 0 nodes\n")
+
+
+def live_host(servers: dict[str, Answering]) -> dict[str, Any]:
+    objects = servers["management"].objects
+    return next(body for (kind, *_), body in objects.items() if kind == "BareMetalHost")
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize(("manager", "code"), [("kubectl-edit", ExitCode.REFUSED), ("capm3", ExitCode.OK)])
+def test_a_field_that_a_person_set_is_judged_and_that_of_a_controller_is_not(
+    invoke: Invoke, servers: dict[str, Answering], manager: str, code: ExitCode
+) -> None:
+    body = live_host(servers)
+    body["spec"]["image"] = {"url": "https://images.example/x.raw"}
+    fields = {"f:spec": {"f:image": {"f:url": {}}}}
+    body["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": fields})
+
+    result = invoke("audit", "laptop", *DAY, "--live")
+
+    assert result.exit_code == code, result.output
+    assert ("live objects, from environments/laptop/" in result.stderr) == (code is ExitCode.REFUSED)
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers: dict[str, Answering]) -> None:
+    live_host(servers)["spec"]["bmc"]["address"] = "redfish+http://10.1.1.1/redfish/v1/Systems/1"
+
+    result = invoke("audit", "laptop", *DAY, "--live", "--format", "sarif")
+
+    assert result.exit_code == ExitCode.REFUSED
+    assert [(item["ruleId"], item["properties"]["source"]) for item in valid_sarif(result.stdout)] == [
+        ("plain-text-bmc", "live objects")
+    ]
+
+
+@pytest.mark.usefixtures("recorded")
+def test_what_cannot_be_read_is_unknown_and_no_success(invoke: Invoke, servers: dict[str, Answering]) -> None:
+    servers["management"].refused["BareMetalHost"] = ApiError(403, "Forbidden", "no")
+    del servers["globex-lab"]
+
+    result = invoke("audit", "laptop", *DAY, "--live")
+
+    assert result.exit_code == ExitCode.UNREACHABLE
+    assert "  not read: cluster globex-lab: no route\n" in result.stdout
+    assert "  not read: cluster management, BareMetalHost: " in result.stdout
+
+
+NODE = {
+    "metadata": {
+        "name": "x1",
+        "labels": {
+            "node-restriction.kubernetes.io/pool": "train",
+            "node-restriction.kubernetes.io/failure-domain": "a01",
+        },
+    },
+    "spec": {},
+    "status": {"nodeInfo": {"kernelVersion": "6.8.0-1-generic"}},
+}
+WAIVER = """
+  - {rule: uniformity, subject: acme-train/x1, reason: a test, owner: ops, ticket: OPS-1, expires: EXPIRES}
+"""
+
+
+@pytest.mark.usefixtures("recorded", "servers")
+@pytest.mark.parametrize(("expires", "level"), [("", "warning"), ("2026-12-01", "notice"), ("2026-11-20", "warning")])
+def test_a_node_that_differs_from_its_pool_is_advice_unless_it_is_waived(
+    invoke: Invoke, data_folder: Path, seen: Observation, expires: str, level: str
+) -> None:
+    seen.objects["acme-train", "Node"] = [NODE]
+    if expires:
+        waivers = data_folder / "laptop" / "waivers.yaml"
+        waivers.write_text(waivers.read_text().rstrip("\n") + WAIVER.replace("EXPIRES", expires))
+
+    command = ("audit", "laptop", *DAY, "--live", "--format")
+    text, notes = invoke(*command, "text"), invoke(*command, "github")
+
+    assert (text.exit_code, notes.exit_code) == (ExitCode.OK, ExitCode.OK)
+    assert ", 1 node" in text.stdout
+    [noted] = annotations(notes.stdout)
+    assert (noted.level, noted.title, noted.file) == (level, "uniformity", "environments/laptop/tenants/acme.yaml")
+    value = "kernel is 6.8.0-1, but the data require 6.8.0-84"
+    assert noted.message.endswith(f"acme-train/x1 of pool acme-train/train: {value}; replace or repair the node")
