@@ -207,3 +207,20 @@ def test_the_api_server_rejects_exactly_the_objects_that_the_policy_rejects(name
     named = [f"{name}: {rule.message}" in text for _, text in verdicts.values() if "Policy" in text]
     assert named
     assert all(named)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_api_server_accepts_an_object_with_a_waiver(name: str, server: LocalApiServer) -> None:
+    [case] = [case for case in CASES[name] if case["verdict"] == "waived"]
+    cluster = case.get("cluster", MANAGEMENT)
+    given = _inputs(cluster, RULES[name])
+    [policy] = given.policies
+    waived = replace(given, cluster=f"{cluster}-waived", policies=(replace(policy, waived=(case["subject"],)),))
+
+    with enforced(server, given):
+        rejected = _denial(server, _complete(case["object"]))
+    with enforced(server, waived):
+        accepted = _denial(server, _complete(case["object"]))
+
+    assert name in rejected
+    assert accepted == ""

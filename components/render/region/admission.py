@@ -105,8 +105,8 @@ def _is_waived(subjects: tuple[str, ...]) -> str:
     if not subjects:
         return "false"
     place = "(has(object.metadata.namespace) ? object.metadata.namespace + '/' : '')"
-    names = f"[object.metadata.name, request.kind.kind + ' ' + {place} + object.metadata.name]"
-    return f"{names}.exists(s, s in {_literal(subjects)})"
+    named, waived = f"request.kind.kind + ' ' + {place} + object.metadata.name", _literal(subjects)
+    return f"object.metadata.name in {waived} || {named} in {waived}"
 
 
 def _literal(texts: Any) -> str:

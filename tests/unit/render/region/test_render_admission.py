@@ -119,8 +119,8 @@ def test_objects_with_a_waiver_are_accepted() -> None:
     assert spec_of(given, "jacquard-plain-text-bmc")["variables"][0] == {
         "name": "is_waived",
         "expression": (
-            "[object.metadata.name, request.kind.kind + ' ' + (has(object.metadata.namespace) ? "
-            "object.metadata.namespace + '/' : '') + object.metadata.name].exists(s, s in [\"a01-u01\"])"
+            "object.metadata.name in [\"a01-u01\"] || request.kind.kind + ' ' + (has(object.metadata.namespace) ? "
+            "object.metadata.namespace + '/' : '') + object.metadata.name in [\"a01-u01\"]"
         ),
     }
     assert spec_of(given, "jacquard-unsized-vm")["variables"][0]["expression"] == "false"
