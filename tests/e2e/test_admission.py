@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from components.render.region.admission_rule import AdmissionRule
 from components.specs.region.admission import AdmissionSpec
 from components.specs.region.policy import Enforcement
 from jacquard.lab.rehearsal import crds
+from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiError, ObjectRef
 
@@ -224,3 +227,23 @@ def test_the_api_server_accepts_an_object_with_a_waiver(name: str, server: Local
 
     assert name in rejected
     assert accepted == ""
+
+
+@pytest.mark.parametrize(
+    ("namespace", "is_exempt"), [("capi-operator-system", True), ("kube-system", True), ("tools", False)]
+)
+def test_accounts_of_operators_and_controllers_are_exempt(
+    namespace: str, *, is_exempt: bool, server: LocalApiServer
+) -> None:
+    [case, *_] = [case for case in CASES["escalating-role"] if case["verdict"] == "violation"]
+    command = [str(binaries.path("kubectl")), f"--kubeconfig={server.kubeconfig}", "create", "--dry-run=server"]
+    command += [f"--as=system:serviceaccount:{namespace}:manager", f"--as-group=system:serviceaccounts:{namespace}"]
+    command += ["--as-group=system:masters", "-f", "-"]
+
+    with enforced(server, _inputs(MANAGEMENT, RULES["escalating-role"])):
+        created = subprocess.run(
+            command, input=json.dumps(_complete(case["object"])), capture_output=True, text=True, check=False
+        )
+
+    assert (created.returncode == 0) is is_exempt, created.stderr
+    assert ("escalating-role: " in created.stderr) is not is_exempt
