@@ -43,7 +43,7 @@ class WaiverState(StrEnum):
     EXPIRED = "expired"
     """The waiver has no effect."""
     UNDETERMINED = "undetermined"
-    """Only a run of the engine, a change or the status of nodes can match the waiver."""
+    """The waiver is about a policy that only a run of the engine, a change or the status of nodes evaluates."""
 
 
 class PolicyRow(Spec):

@@ -4,9 +4,9 @@ Why: regions are independent, so that a failure or a change of one region does n
 of another region, an apply changes its clusters outside its stacks, freezes and waivers. With a stack reference, an
 apply depends on its state, and its outputs can contain credentials.
 
-Rejected: in a stack of `us-east-04a`, a provider with `clusterIdentifier: laptop/management`.
-Rejected: `pulumi.StackReference("organization/jacquard/laptop.foundation")` in a stack of another environment, by
-`pulumi policy analyze`; a preview does not send resources that the engine only reads to policy packs.
+Rejected: in a stack of one region, a provider with the `clusterIdentifier` of another one.
+Rejected: a `pulumi.StackReference` to a stack of another environment, by `pulumi policy analyze`; a preview does not
+send resources that the engine only reads to policy packs.
 Correct: data that several regions need, in the shared catalogue of the environments.
 Not evaluated: identifiers without an environment, such as those of providers for other systems.
 """

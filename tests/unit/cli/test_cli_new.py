@@ -12,6 +12,7 @@ from typer.testing import Result
 from walkthrough import Command, Edit, steps
 
 from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
 from jacquard.starters.hosts import HEADER
 from jacquard.starters.region import renamed, with_halls
 
@@ -93,7 +94,11 @@ def test_like_takes_the_shape_without_tenants_and_hosts(invoke: Invoke, data_fol
         other = data_folder / name.replace("us-west-1", "us-east-04a")
         assert (data_folder / name).read_text() == other.read_text().splitlines(keepends=True)[0]
     assert invoke("allocate", "us-west-1").exit_code == 0
-    assert invoke("check", "us-west-1").exit_code == 0
+    refused = invoke("check", "us-west-1")
+    assert refused.exit_code == ExitCode.BAD_DATA
+    assert "overlaps networks.management of us-east-04a" in refused.stderr, (
+        "numbers of the other region are still there"
+    )
 
 
 def test_other_halls_are_written_as_yaml_needs_them(invoke: Invoke, data_folder: Path) -> None:

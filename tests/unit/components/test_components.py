@@ -11,6 +11,7 @@ from typing import Any
 import pulumi
 import pytest
 from concepts import concept_name, concept_names
+from environment_data import reference
 from external_store import with_store
 
 from components.component import Component, ComponentArgs
@@ -20,8 +21,6 @@ from components.render.concept import Concept, Made
 from components.render.manifest import Manifest
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
-from jacquard.machine import paths
 from stacks.deploy import WAITS_FOR
 
 Run = Callable[..., list[Any]]
@@ -30,10 +29,11 @@ CONCEPTS = concept_names()
 
 @pytest.fixture(scope="module")
 def concepts() -> dict[str, Concept]:
-    """Return the first input of each concept, by module: laptop's, with a store of Secrets, and else eu-south-03a's."""
-    laptop, south = (load_environment(name, paths.ROOT / "environments") for name in ("laptop", "eu-south-03a"))
+    """Return the first input of each concept, by module: laptop's, with a store of Secrets, and else another region's."""
+    laptop = reference("laptop")
     found: dict[str, Concept] = {}
-    for concept in (*inputs_of(laptop), *inputs_of(with_store(laptop)), *inputs_of(south)):
+    others = (reference(name) for name in ("eu-south-03a", "us-east-04a"))
+    for concept in (item for one in (laptop, with_store(laptop), *others) for item in inputs_of(one)):
         found.setdefault(concept_name(concept), concept)
     return found
 

@@ -46,7 +46,6 @@ EXCEPTIONS = {
     "ReceiverSpec.pagerduty_secret": BY_PROPERTY,
     "ReceiverSpec.slack_secret": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
-    "WaiverSpec.second_owner": BY_PROPERTY,
 }
 """Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
 
