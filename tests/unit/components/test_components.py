@@ -29,7 +29,7 @@ CONCEPTS = concept_names()
 
 @pytest.fixture(scope="module")
 def concepts() -> dict[str, Concept]:
-    """Return the first input of each concept, by module: laptop's, with a store of Secrets, and else another region's."""
+    """Return the first input of each concept by module: of laptop, with a store of Secrets, else of another region."""
     laptop = reference("laptop")
     found: dict[str, Concept] = {}
     others = (reference(name) for name in ("eu-south-03a", "us-east-04a"))
