@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from components.lookups.table_files import table_file
 from components.render.manifest import Manifest
 from components.specs.base import DataFile, Label, Spec, Text
 
@@ -76,7 +75,7 @@ class Target:
 
 @cache
 def _table() -> MonitoredPodTable:
-    return MonitoredPodTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    return table_file(FILE, MonitoredPodTable)
 
 
 @cache
@@ -133,9 +132,18 @@ def _of_release(item: Manifest) -> Iterator[Target]:
         yield Target(kind="Pod", cluster=item.cluster, namespace=space, labels=labels, ports=row.ports)
 
 
-def _made_for(item: Manifest) -> Iterator[Target]:
+@cache
+def _made_pods() -> Mapping[str, tuple[MadePods, ...]]:
+    """Return the recorded pods by the kind of the object for which they are created."""
+    rows: dict[str, tuple[MadePods, ...]] = {}
     for row in _table().made:
-        if row.kind == item.kind and (row.part is None or row.part in item.body["spec"]):
+        rows[row.kind] = (*rows.get(row.kind, ()), row)
+    return rows
+
+
+def _made_for(item: Manifest) -> Iterator[Target]:
+    for row in _made_pods().get(item.kind, ()):
+        if row.part is None or row.part in item.body["spec"]:
             labels = {key: value.format(name=item.name) for key, value in row.labels.items()}
             space = str(item.namespace)
             yield Target(kind="Pod", cluster=item.cluster, namespace=space, labels=labels, ports=row.ports)

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from components.lookups.table_files import table_file
 from components.specs.base import DataFile
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthOverride, NodeCheck, Part, RepairLimit
@@ -25,8 +24,7 @@ class NodeCheckTable(DataFile):
 @cache
 def library_checks() -> dict[str, NodeCheck]:
     """Return the checks of the library by name, in the order of its table."""
-    table = NodeCheckTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
-    return {check.name: check for check in table.checks}
+    return {check.name: check for check in table_file(FILE, NodeCheckTable).checks}
 
 
 def applies(part: Part, kind: InstanceType) -> bool:

@@ -4,10 +4,9 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-import yaml
-
 from components.lookups.node_checks import applies, checks_of
 from components.lookups.pools import PlacedCluster
+from components.lookups.table_files import table_file
 from components.render.health.node_tests import NodeTests, PoolTests
 from components.render.program_pods import TOOL
 from components.specs.base import DataFile
@@ -30,8 +29,7 @@ class NodeTestTable(DataFile):
 @cache
 def library_node_tests() -> tuple[NodeTest, ...]:
     """Return the tests of the library, in the order in which they run."""
-    content = yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return NodeTestTable.model_validate(content).tests
+    return table_file(FILE, NodeTestTable).tests
 
 
 def node_tests_of(kind: InstanceType, phase: Phase, *, gpus: bool = True) -> tuple[NodeTest, ...]:

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import Field, JsonValue
 
 from components.lookups.monitor_targets import Target
+from components.lookups.table_files import table_file
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Text
 
@@ -110,7 +110,7 @@ def _at(values: Any, path: str) -> Any:
 @cache
 def table() -> ObservedComponentTable:
     """Return the table of the library."""
-    return ObservedComponentTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    return table_file(FILE, ObservedComponentTable)
 
 
 def selected(monitors: Iterable[Manifest], targets: Iterable[Target]) -> frozenset[tuple[str, str]]:

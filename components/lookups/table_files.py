@@ -1,14 +1,22 @@
-"""Loader of the library's tables; a table is a folder of YAML files with one topic each."""
+"""Loader of the library's tables: one YAML file, or a folder of YAML files with one topic each."""
 
 from pathlib import Path
 from typing import TypeVar
 
-from components.specs.base import DataFile
+import yaml
+
+from components.specs.base import DataFile, Spec
 from components.specs.reading.files import read_text
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem
 
 _File = TypeVar("_File", bound=DataFile)
+_Table = TypeVar("_Table", bound=Spec)
+
+
+def table_file(file: Path, model: type[_Table]) -> _Table:
+    """Return the content of a file of the library, which is part of the release and always valid."""
+    return model.model_validate(yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader))
 
 
 def table_files(folder: Path, model: type[_File]) -> tuple[dict[str, _File], list[Problem]]:

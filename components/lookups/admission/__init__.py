@@ -3,8 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from components.lookups.table_files import table_file
 from components.render.region.admission_rule import AdmissionRule
 
 
@@ -12,4 +11,4 @@ from components.render.region.admission_rule import AdmissionRule
 def admission_rules() -> tuple[AdmissionRule, ...]:
     """Return all rules, by name of the policy."""
     files = sorted(Path(__file__).parent.glob("*.yaml"))
-    return tuple(AdmissionRule.model_validate(yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)) for file in files)
+    return tuple(table_file(file, AdmissionRule) for file in files)
