@@ -16,6 +16,23 @@ from policies.results import Decision, Result, Source, State, against, decision,
 
 _SEPARATOR = ".."
 _SHORT = 9
+_FORMAT = "--format=%H %cI %s"
+"""Line of ``git log`` for a commit: full hash, time of the commit, subject."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commit:
+    """Commit of the history."""
+
+    name: str
+    at: dt.datetime
+    subject: str
+
+    @classmethod
+    def of(cls, line: str) -> "_Commit":
+        """Return the commit of a line in `_FORMAT`."""
+        name, at, *subject = line.split(" ", maxsplit=2)  # a commit can have no subject
+        return cls(name=name, at=dt.datetime.fromisoformat(at), subject="".join(subject))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,25 +77,25 @@ def replay(environments: Path, name: str, span: str) -> Iterator[Replayed]:
     data = home.relative_to(top).as_posix()
     first, _, last = span.partition(_SEPARATOR)
     first, last = commit_of(top, first), commit_of(top, last or "HEAD")
-    listed = ("log", "--first-parent", "--reverse", "--format=%H", f"{first}..{last}", "--")
-    changes = git(top, *listed, f"{data}/{name}", f"{data}/{CATALOG}", what="list the changes").split()
-    before = _at(top, data, name, first)
-    for commit in changes:
+    listed = ("log", "--first-parent", "--reverse", _FORMAT, f"{first}..{last}", "--")
+    changes = git(top, *listed, f"{data}/{name}", f"{data}/{CATALOG}", what="list the changes")
+    start = _Commit.of(git(top, "show", "--no-patch", _FORMAT, first, what="read a commit"))
+    before = _at(top, data, name, start)
+    for commit in (_Commit.of(line) for line in changes.split("\n") if line):
         after = _at(top, data, name, commit)
-        yield _replayed(top, commit, name, before, after)
+        yield _replayed(commit, name, before, after)
         before = after
 
 
-def _at(top: Path, data: str, name: str, commit: str) -> JudgedData:
-    with data_at(top, data, commit) as folder:
+def _at(top: Path, data: str, name: str, commit: _Commit) -> JudgedData:
+    with data_at(top, data, commit.name) as folder:
         if not (folder / name).is_dir():
             return JudgedData(environment=None, results=())
-        return judged_data(folder, name, _time(top, commit))
+        return judged_data(folder, name, commit.at)
 
 
-def _replayed(top: Path, commit: str, name: str, before: JudgedData, after: JudgedData) -> Replayed:
-    subject = git(top, "show", "--no-patch", "--format=%s", commit, what="read a commit")
-    result = Replayed(commit=commit[:_SHORT], subject=subject, at=_time(top, commit))
+def _replayed(commit: _Commit, name: str, before: JudgedData, after: JudgedData) -> Replayed:
+    result = Replayed(commit=commit.name[:_SHORT], subject=commit.subject, at=commit.at)
     if after.results and after.environment is None and before.results and before.environment is None:
         first, rest = after.results[0], len(after.results) - 1
         reason = f"{first.file}:{first.line}: {first.text}"
@@ -93,7 +110,3 @@ def _replayed(top: Path, commit: str, name: str, before: JudgedData, after: Judg
         changed = checks.check_change(before.environment, after.environment, result.at.astimezone(dt.UTC).date())
         new += [of_problem(name, problem, Source.CHANGE) for problem in changed]
     return replace(result, stopped=tuple(new))
-
-
-def _time(top: Path, commit: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(git(top, "show", "--no-patch", "--format=%cI", commit, what="read a commit"))

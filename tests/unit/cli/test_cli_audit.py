@@ -56,13 +56,13 @@ def test_each_recorded_violation_is_refused_with_its_place(
 
     assert result.exit_code == ExitCode.REFUSED
     name = f"{spoiled['metadata']['namespace']}/{spoiled['metadata']['name']}"
-    told = [line.strip() for line in result.stderr.splitlines()]
-    assert told[0] == "laptop: 3 policy violations, 410 recorded objects in 1 stack"
-    at = told.index(f"host-beyond-identity: BareMetalHost {name} in cluster management")
-    assert told[at + 1].startswith("in:      recorded state, from environments/laptop/")
-    assert told[at + 2] == f"found:   {IMAGE}"
-    assert {line.partition(":")[0] for line in told} >= {"ignored-changes", "provider-without-cluster-identifier"}
-    assert told[-1] == "refused: laptop: 3 policy violations in the recorded state"
+    lines = [line.strip() for line in result.stderr.splitlines()]
+    assert lines[0] == "laptop: 3 policy violations, 410 recorded objects in 1 stack"
+    at = lines.index(f"host-beyond-identity: BareMetalHost {name} in cluster management")
+    assert lines[at + 1].startswith("in:      recorded state, from environments/laptop/")
+    assert lines[at + 2] == f"found:   {IMAGE}"
+    assert {line.partition(":")[0] for line in lines} >= {"ignored-changes", "provider-without-cluster-identifier"}
+    assert lines[-1] == "refused: laptop: 3 policy violations in the recorded state"
 
 
 def test_each_format_has_the_violation(invoke: Invoke, pulumi: FakePulumi, recorded: list[Resource]) -> None:
