@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 @pytest.fixture(scope="module")
 def recorded(server: LocalApiServer) -> list[dict[str, Any]]:
-    """Do what an auditor asks about and what nobody does, and return what the server recorded until then."""
+    """Send requests that must be recorded and requests that must not, and return the recorded events."""
     api = server.api
     api.create(_object("v1", "Secret", "login", stringData={"password": _PASSWORD}), field_manager="test")
     api.list("v1", "Secret", namespace="default")

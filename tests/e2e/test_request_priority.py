@@ -47,8 +47,8 @@ def prioritised(server: LocalApiServer) -> LocalApiServer:
 
 def schema(server: LocalApiServer, user: str, group: str | None = None, path: str = "/api/v1/pods") -> str:
     """Return the name of the flow schema by which the server classifies a request of ``user``, allowed or not."""
-    told = server.as_user(user, *([group] if group else ()), path=path)
-    uid = told["X-Kubernetes-PF-FlowSchema-UID"]
+    headers = server.as_user(user, *([group] if group else ()), path=path)
+    uid = headers["X-Kubernetes-PF-FlowSchema-UID"]
     [name] = [one["metadata"]["name"] for one in server.api.list(*SCHEMAS) if one["metadata"]["uid"] == uid]
     return str(name)
 

@@ -23,7 +23,7 @@ def test_levels_of_the_environment_hold(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expires", "level", "told"),
+    ("expires", "level", "text"),
     [
         ("2026-11-22", ADVISORY, "a vendor's test (ops, OPS-7, until 2026-11-22)"),
         (
@@ -36,7 +36,7 @@ def test_levels_of_the_environment_hold(data: Path) -> None:
         ),
     ],
 )
-def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, told: str, data: Path) -> None:
+def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, text: str, data: Path) -> None:
     (data / "waivers.yaml").write_text(
         "schema_version: 1\nwaivers:\n"
         "  - {rule: provider-without-cluster-identifier, subject: provider kubernetes x, reason: a vendor's test,"
@@ -46,7 +46,7 @@ def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, told:
     response = Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", {}), None)
 
     assert found(response) == [("provider-without-cluster-identifier", level)]
-    assert response.diagnostics[0].message.splitlines()[-1] == f"  waiver:  {told}"
+    assert response.diagnostics[0].message.splitlines()[-1] == f"  waiver:  {text}"
 
 
 FREEZE = """schema_version: 1

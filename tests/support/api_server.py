@@ -105,7 +105,7 @@ class LocalApiServer:
             self.api.patch(ref, status, subresource="status", field_manager="baremetal-operator")
 
     def as_user(self, user: str, *groups: str, method: str = "GET", path: str, body: Any = None) -> Message:
-        """Send a request as somebody else, allowed or not, and return the headers of the answer.
+        """Send a request as ``user``, permitted or not, and return the headers of the response.
 
         An account is in its groups by itself.
         """

@@ -17,7 +17,7 @@ class RunningPod:
         self._api, self._ref = api, ObjectRef("v1", "Pod", name, "default")
         body = gpu_job(self._ref, node)
         body["spec"]["containers"] = [{"name": "work", "image": image}]
-        api.create(body, field_manager="somebody")
+        api.create(body, field_manager="tenant")
 
     def waiting(self) -> dict[str, str]:
         """Return reason and message of a container that does not run."""

@@ -47,11 +47,11 @@ def test_it_reads_the_cluster_by_its_kubeconfig_and_changes_only_what_is_in_its_
 
     assert (release.namespace, release.body["spec"]["targetNamespace"]) == ("acme-train", "acme-train")
     assert "kubeConfig" not in release.body["spec"]
-    told = values(one)
-    assert told["clusterAPIMode"] == "kubeconfig-incluster"
-    assert told["clusterAPIKubeconfigSecret"] == "acme-train-kubeconfig"
-    assert told["autoDiscovery"] == {"namespace": "acme-train", "clusterName": "acme-train"}
-    assert told["rbac"]["clusterScoped"] is False
+    found = values(one)
+    assert found["clusterAPIMode"] == "kubeconfig-incluster"
+    assert found["clusterAPIKubeconfigSecret"] == "acme-train-kubeconfig"
+    assert found["autoDiscovery"] == {"namespace": "acme-train", "clusterName": "acme-train"}
+    assert found["rbac"]["clusterScoped"] is False
 
 
 @pytest.mark.parametrize(
