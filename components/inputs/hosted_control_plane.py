@@ -9,9 +9,9 @@ from components.lookups.data_stores import made_etcd
 from components.lookups.pools import PlacedCluster, clusters_of
 from components.render.control_planes.control_plane import DataStore
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.platform_pods import KUBECTL
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_windows import PoolWindows
-from components.render.workloads import KUBECTL
 from components.specs.base import DEDICATED
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, parts_of

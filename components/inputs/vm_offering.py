@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import PlacedCluster, vm_pools
 from components.render.add_ons.add_on_monitors import monitoring_of
+from components.render.platform_pods import KUBECTL
 from components.render.region.dns import domain_of
 from components.render.region.kustomizations import ByManifests
 from components.render.vms.virtual_machine import Machine
 from components.render.vms.vm_offering import VM_OPERATORS, VmOfferingInput
 from components.render.vms.vm_snapshots import VmSnapshots
-from components.render.workloads import KUBECTL
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.vms.vm_chart import ChartAddressSpec

@@ -6,7 +6,7 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import cron_job, pod
+from components.render.platform_pods import cron_job, pod
 
 TOOL = "python"
 """Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from components.render.manifest import Manifest
-from components.render.workloads import RBAC, cluster_binding
+from components.render.platform_pods import RBAC, cluster_binding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

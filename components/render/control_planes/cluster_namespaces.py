@@ -28,7 +28,7 @@ from components.render.network.network_peers import (
     within,
 )
 from components.render.objects import given, manifest, namespace
-from components.render.workloads import RBAC
+from components.render.platform_pods import RBAC
 from components.specs.base import Address, Network
 from components.specs.control_planes.cluster_namespaces import (
     LATEST,

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
-from components.render.workloads import cron_job
+from components.render.platform_pods import cron_job
 from components.specs.control_planes.data_stores import BackupSpec
 
 SNAPSHOT_TOOL = "etcd"

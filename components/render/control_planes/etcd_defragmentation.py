@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
-from components.render.workloads import HARDENED, cron_job
+from components.render.platform_pods import HARDENED, cron_job
 from components.specs.base import CronSchedule
 
 DEFRAGMENTATION_TOOL = "etcd-defrag"

@@ -16,10 +16,10 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Json, Manifest, ManifestSet
 from components.render.objects import fit, given, manifest
+from components.render.platform_pods import cron_job, role
 from components.render.pod_placement import EVERY_NODE
 from components.render.pools.gpu_sharing import GPU
 from components.render.program_pods import TOOL, program, program_files
-from components.render.workloads import cron_job, role
 from components.specs.add_ons.pod_priorities import HIGHEST
 from components.specs.health.node_checks import Part
 from components.specs.health.node_tests import NodeTest, Phase

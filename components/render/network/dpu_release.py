@@ -15,9 +15,9 @@ from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS
 from components.render.network.dpus import NAMESPACE
 from components.render.objects import manifest
+from components.render.platform_pods import role
 from components.render.program_pods import program
 from components.render.region.monitors import release_rules
-from components.render.workloads import role
 from components.specs.network.dpus import DpuReleaseSpec
 
 NAME = "dpu-release"

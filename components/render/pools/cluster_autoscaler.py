@@ -25,10 +25,10 @@ from components.render.backends import BARE_METAL
 from components.render.health.quarantine import BURN_IN
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, given
+from components.render.platform_pods import HARDENED
 from components.render.pools.gpu_sharing import offered
 from components.render.region.monitors import INTERVAL, Audience, alert, prometheus_rule, relabelled
 from components.render.region.operators import Operator, cluster_release
-from components.render.workloads import HARDENED
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.locks import GroupAllocation

@@ -7,9 +7,9 @@ from typing import Any
 
 from components.render.manifest import ManifestSet
 from components.render.objects import manifest
+from components.render.platform_pods import RBAC, cluster_binding, service_account
 from components.render.pools import metal3
 from components.render.program_pods import program
-from components.render.workloads import RBAC, cluster_binding, service_account
 from components.specs.health.node_checks import RepairLimit
 
 NAME = "failed-repairs"

@@ -10,9 +10,9 @@ from typing import Any
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import manifest
+from components.render.platform_pods import service_at
 from components.render.providers import Provider
 from components.render.region.operators import CERT_MANAGER, Operator
-from components.render.workloads import service_at
 from components.specs.hosts.bare_metal import BareMetalSpec
 from components.specs.hosts.netboot import NetbootSpec
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import HARDENED, role, service_at
+from components.render.platform_pods import HARDENED, role, service_at
 from components.specs.pools.nodes import JoinServiceSpec
 
 NAMESPACE = "join-service"

@@ -15,7 +15,7 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import KUBECTL, cron_job, pod, role
+from components.render.platform_pods import KUBECTL, cron_job, pod, role
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
 FIELD_MANAGER = "jacquard-window"

@@ -13,9 +13,9 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest
+from components.render.platform_pods import RBAC, cluster_binding, service_account
 from components.render.region.monitors import API_GROUP, INTERVAL, name_rules
 from components.render.region.operators import Operator, cluster_release
-from components.render.workloads import RBAC, cluster_binding, service_account
 from components.specs.base import Domain, Network
 from components.specs.region.dns import DnsSpec
 from components.specs.region.region import RegionSpec

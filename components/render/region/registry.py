@@ -14,8 +14,8 @@ from typing import Any
 
 from components.render.control_planes.control_plane import ADDRESS_POOL
 from components.render.objects import SERVICES_PRIORITY, given
+from components.render.platform_pods import HARDENED
 from components.render.region.operators import Operator
-from components.render.workloads import HARDENED
 from components.specs.base import Registry
 from components.specs.region.region import RegionSpec
 from components.specs.region.registry import RegistryCacheSpec

@@ -8,10 +8,10 @@ for the chart external-secrets 2.9.0.
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
+from components.render.platform_pods import cluster_binding, role, service_account
 from components.render.region.external_secrets import API
 from components.render.region.monitors import API_GROUP, INTERVAL, secret_rules
 from components.render.region.operators import Operator
-from components.render.workloads import cluster_binding, role, service_account
 from components.specs.region.external_secrets import SecretsSpec, VaultSpec
 
 CHART = "external-secrets"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from components.render.manifest import Json, Manifest
 from components.render.objects import LABEL_LIMIT, fit, given, manifest
-from components.render.workloads import RBAC, role_for
+from components.render.platform_pods import RBAC, role_for
 from components.specs.base import DnsLabel, Quantity
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.tenant_images import DiskInClusterSpec, HttpImageSpec

@@ -13,9 +13,9 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Json, Manifest
 from components.render.objects import manifest
+from components.render.platform_pods import KUBECTL, cron_job, pod, role_for, service_account
 from components.render.vms.vm_images import NAMESPACE
 from components.render.vms.vm_placement import services_placement
-from components.render.workloads import KUBECTL, cron_job, pod, role_for, service_account
 from components.specs.storage.snapshots import VmSnapshotsSpec
 from components.specs.times import Weekday
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from components.lookups.pools import DataPath, place, pools, problem, tenant_file
+from components.render.platform_pods import KUBECTL
 from components.render.pools.pool_rollout import drain_limit_seconds
 from components.render.pools.pool_windows import LEAST_MINUTES
-from components.render.workloads import KUBECTL
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.pools.nodes import Windows

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, problem, tenant_file, vms_of
-from components.render.workloads import KUBECTL
+from components.render.platform_pods import KUBECTL
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import VERSIONS

@@ -1,0 +1,1 @@
+"""Specs of workload platforms."""
