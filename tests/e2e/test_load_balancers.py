@@ -115,6 +115,7 @@ def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_
     assert address != await_address(acme)
 
 
+@pytest.mark.nightly
 def test_an_add_on_that_is_given_up_names_its_users_first_and_takes_its_controller_along(
     running: LocalRegion,
 ) -> None:

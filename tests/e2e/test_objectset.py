@@ -126,6 +126,7 @@ def test_a_conflict_names_the_owner_and_one_run_takes_the_field(
     assert left["spec"]["description"] == "declared"
 
 
+@pytest.mark.nightly
 def test_a_set_whose_state_is_lost_is_adopted_by_up_and_by_import(
     server: LocalApiServer, namespace: str, project: Project
 ) -> None:

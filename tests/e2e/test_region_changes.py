@@ -111,6 +111,7 @@ def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: Loca
     assert f"stack {ENVIRONMENT} was last written by the stand-ins" in plain.text
 
 
+@pytest.mark.nightly
 def test_a_lost_state_is_made_anew_from_what_is_there(region: LocalRegion) -> None:
     before = applied(region)
     lost = list((region.home / "pulumi" / "state" / ".pulumi" / "stacks").rglob(f"{ENVIRONMENT}.*"))

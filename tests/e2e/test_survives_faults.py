@@ -16,7 +16,7 @@ from local_region import ENVIRONMENT, UP, LocalRegion, left_behind, wait_until
 from jacquard.lab.rehearsal import ports, stage_coverage, stages
 from jacquard.providers.kube import ApiError, KubeconfigError, ObjectRef
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 NAMESPACE = "acme-train"
@@ -84,7 +84,6 @@ def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
     wait_until(lambda: left_behind(region) == [], timeout_seconds=20, what="all processes and files gone")
 
 
-@pytest.mark.nightly
 def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalRegion) -> None:
     killed = region.start(*UP)
     wait_until(lambda: has_namespace(region, NAMESPACE), timeout_seconds=240, what="the up has begun", during=killed)
@@ -110,7 +109,6 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
     assert region.status()["settled"] is True
 
 
-@pytest.mark.nightly
 def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> None:
     clusters = running.home / "regions" / ENVIRONMENT / "kwok" / "clusters"
     servers = [pid for one in clusters.iterdir() for pid in pids_of(running, one.name, "kube-apiserver")]
