@@ -251,6 +251,22 @@ def test_a_provisioned_host_joins_its_cluster_as_a_node(objects: Any) -> None:
     assert node["status"]["capacity"]["cpu"] == "64"
 
 
+@pytest.mark.parametrize(("reported", "architecture"), [("x86_64", "amd64"), ("aarch64", "arm64")])
+def test_a_node_has_the_architecture_of_its_host(objects: Any, reported: str, architecture: str) -> None:
+    joined = machine()
+    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
+    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
+    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
+    bare["status"]["hardware"] = {"cpu": {"arch": reported, "count": 64}, "ramMebibytes": 1024}
+    cluster = objects()
+
+    nodes.reconcile(objects(joined, bare, *capi()), lambda _: cluster)
+
+    node = cluster.get("Node", "h1")
+    assert node["metadata"]["labels"]["kubernetes.io/arch"] == architecture
+    assert node["status"]["nodeInfo"]["architecture"] == architecture
+
+
 def test_a_node_claims_no_kernel_and_no_runtime_since_its_image_has_none(objects: Any) -> None:
     joined = machine()
     joined["spec"]["providerID"] = "metal3://acme/h1/m1"

@@ -172,7 +172,7 @@ def booted(objects: Any, *others: Any, state: str = "Ready", power: str = "On") 
     """Return the management cluster with a server that a claim has booted."""
     reference = {"namespace": "acme", "name": "m1"}
     running = server("s1", "Reserved", power, serverClaimRef=reference, bootConfigurationRef=reference)
-    running["status"] |= {"totalSystemMemory": "2Ti", "processors": [{"totalThreads": 96}, {"totalThreads": 96}]}
+    running["status"] |= {"totalSystemMemory": "2Ti", "processors": [{"architecture": "ARM", "totalThreads": 96}] * 2}
     boot = {
         "apiVersion": ironcore.API,
         "kind": "ServerBootConfiguration",
@@ -193,7 +193,7 @@ def test_a_booted_server_joins_as_a_worker_of_k0s(objects: Any) -> None:
     assert node["metadata"]["labels"] == {
         "kubernetes.io/hostname": "m1",
         "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/arch": "arm64",
         "k0smotron.io/machine-name": "m1",
         "image": "gpu",
         "pool": "train",

@@ -24,6 +24,9 @@ MANAGEMENT_NODES = ("management-0", "management-1", "management-2")
 _ROLE = "node-role.kubernetes.io/control-plane"
 """Label in the list of prerequisites of a region with DPUs."""
 _MANAGEMENT_RESOURCES = {"cpu": "128", "memory": "1Ti", "pods": "250", "ephemeral-storage": "7Ti"}
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "x86": "amd64", "ARM": "arm64"}
+"""Architectures of nodes by those that Ironic's ramdisk (the first two) and Redfish (the others) report."""
+_UNREPORTED = "amd64"
 _NETWORKED = {"type": "NetworkUnavailable", "status": "False", "reason": "Given", "message": "the network is given"}
 
 
@@ -39,6 +42,8 @@ class Booted:
     image: str
     cores: int
     memory: str
+    architecture: str
+    """Of the node, such as ``arm64``."""
     provider_id: str
     """Provider ID that the infrastructure provider sets on the Node; empty: none."""
     labels: dict[str, str] = field(default_factory=dict)
@@ -122,6 +127,7 @@ def _hosts(view: View) -> Iterator[Booted]:
             image=PurePosixPath(urlparse(dig(host, "spec", "image", "url") or "").path).stem,
             cores=dig(host, "status", "hardware", "cpu", "count") or 1,
             memory=f"{dig(host, 'status', 'hardware', 'ramMebibytes') or 1024}Mi",
+            architecture=_ARCHITECTURES.get(dig(host, "status", "hardware", "cpu", "arch"), _UNREPORTED),
             provider_id=machine["spec"]["providerID"],
             labels={_UUID: uid},
             metadata=node_data.addresses(view, machine, host),
@@ -139,14 +145,16 @@ def _servers(view: View) -> Iterator[Booted]:
         if not on or machine is None or deleting(machine) or dig(configuration, "status", "state") != "Ready":
             continue
         repository, _, _ = str(dig(configuration, "spec", "image")).partition("@")
+        processors = status.get("processors") or [{}]
         yield Booted(
             machine=machine,
             name=machine["metadata"]["name"],
             host=dig(server, "spec", "bmcRef", "name") or "",
             uid=server["spec"]["systemUUID"],
             image=PurePosixPath(repository).name,
-            cores=sum(processor.get("totalThreads", 0) for processor in status.get("processors") or ()) or 1,
+            cores=sum(processor.get("totalThreads", 0) for processor in processors) or 1,
             memory=str(status.get("totalSystemMemory") or "1Gi"),
+            architecture=_ARCHITECTURES.get(processors[0].get("architecture"), _UNREPORTED),
             provider_id="",
         )
 
@@ -157,7 +165,7 @@ def _node(view: View, booted: Booted) -> Object | None:
     if joining.address == "":
         return None
     resources = {"cpu": str(booted.cores), "memory": booted.memory, "pods": "250", "ephemeral-storage": "1Ti"}
-    node = registered(joining.name, joining.labels, resources, joining.kubelet, booted.uid)
+    node = registered(joining.name, joining.labels, resources, joining.kubelet, booted.uid, booted.architecture)
     node["spec"] = {"providerID": joining.provider_id, "taints": joining.taints}
     node["status"]["nodeInfo"]["osImage"] = booted.image
     if joining.address:
@@ -175,9 +183,16 @@ def _joining(view: View, booted: Booted) -> tuple[Joining, Object]:
     return join(booted, capi, config), config
 
 
-def registered(name: str, labels: dict[str, str], resources: dict[str, str], kubelet: str, uid: str) -> Object:
+def registered(
+    name: str,
+    labels: dict[str, str],
+    resources: dict[str, str],
+    kubelet: str,
+    uid: str,
+    architecture: str = _UNREPORTED,
+) -> Object:
     """Return the Node that a kubelet registers; kwok simulates its heartbeats."""
-    known = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    known = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": architecture}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -191,7 +206,7 @@ def registered(name: str, labels: dict[str, str], resources: dict[str, str], kub
             "allocatable": resources,
             "addresses": [{"type": "Hostname", "address": name}],
             "nodeInfo": {
-                "architecture": "amd64",
+                "architecture": architecture,
                 "operatingSystem": "linux",
                 "osImage": "",
                 "kubeletVersion": kubelet,
