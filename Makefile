@@ -26,7 +26,7 @@ down: ## remove that region, its state and its processes
 	@if test -x $(BIN)/jacquard; then $(BIN)/jacquard down $(ENVIRONMENT); \
 	else echo "nothing is set up in this clone; if a region of it runs all the same: make setup down"; fi
 
-lint: setup ## ruff, mypy, import-linter, forbidden words; actionlint, which a test runs
+lint: setup ## ruff, mypy, import-linter, forbidden words; programs that only tests run
 	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 	@$(BIN)/python -m pytest -q tests/unit/test_prose.py
@@ -42,6 +42,7 @@ e2e: setup ## end-to-end tests only
 	@$(E2E) -m "not nightly"
 
 test-nightly: setup ## the slow proofs
+	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(E2E) -n 2 -m nightly; regions=$$?; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 12 -m nightly $(FAST) && exit $$regions
 

@@ -20,19 +20,24 @@ from jacquard.machine.lock import locked
 PROJECT = "jacquard"
 """Default project name if ``Pulumi.yaml`` contains no readable name; `pulumi` reports the error."""
 _NAME = re.compile(r"""^name:\s*["']?([\w.-]+)""", re.MULTILINE)
+_REPORTED = re.compile(
+    r"^ {2}\S+: created by (?P<user>.*)@(?P<host>\S*) \(pid (?P<pid>\d+)\) at (?P<since>\S+)$", re.MULTILINE
+)
+"""Line of a lock in the engine's message about a locked stack (pulumi:pkg/backend/diy/lock.go, checkForLock)."""
+_LOCKED = "the stack is currently locked by "
 _PROCESSES = Path("/proc")
 _ENDED = "Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Holder of a lock, and the file of the lock."""
+    """Holder of a lock, and the file of the lock in a file backend."""
 
     pid: int
     user: str
     host: str
     since: dt.datetime
-    file: Path
+    file: Path | None = None
 
     @property
     def gone(self) -> bool:
@@ -98,18 +103,33 @@ def free(state: Path, stack: str) -> list[Holder]:
     for holder in engine_locks(state, stack):
         if not holder.gone:
             raise EngineError(_refusal(stack, holder))
-        for file in (holder.file, holder.file.with_name(f"{holder.file.name}.attrs")):
-            file.unlink(missing_ok=True)
+        if holder.file is not None:
+            for file in (holder.file, holder.file.with_name(f"{holder.file.name}.attrs")):
+                file.unlink(missing_ok=True)
         stale.append(holder)
     return stale
 
 
+def reported(stack: str, message: str) -> str | None:
+    """Return what holds the lock of ``stack`` and what to do, from the engine's ``message``; None without a lock.
+
+    Backends other than files are read by the engine alone, which reports the lock when it starts an operation.
+    """
+    found = _REPORTED.search(message) if _LOCKED in message else None
+    if found is None:
+        return None
+    since = dt.datetime.fromisoformat(found["since"])
+    return _refusal(stack, Holder(pid=int(found["pid"]), user=found["user"], host=found["host"], since=since))
+
+
 def _refusal(stack: str, holder: Holder) -> str:
-    if holder.host == socket.gethostname():
+    if holder.host == socket.gethostname() and not holder.gone:
         remedy = "wait until it ends, or stop it with Ctrl-C where it runs, then run this again"
     else:
+        environment, what = stack.partition(".")[0], "process" if holder.host == socket.gethostname() else "machine"
         remedy = (
-            f"wait until it ends; if that machine no longer exists, run 'pulumi cancel -s {stack}' to remove the lock"
+            f"wait until it ends; if that {what} no longer exists, remove the lock with "
+            f"'eval \"$(jacquard env {environment})\" && pulumi cancel -s {stack}'"
         )
     return f"{stack}: locked by another operation: {holder}; {remedy}"
 

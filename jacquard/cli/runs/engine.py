@@ -8,6 +8,7 @@ from rich.text import Text
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Refusal, Stop, show
 from jacquard.cli.views.progress import Screen
+from jacquard.engine import locks
 from jacquard.engine.driver import Engine, Run
 from jacquard.engine.events import Diagnostic, Violation
 from jacquard.engine.failures import causes, unmet_gate
@@ -94,6 +95,11 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
     if awaited is not None:
         screen.tell(run.stack, advice)
         raise Stop(awaited, ExitCode.WAITING)
+    holder = locks.reported(run.stack, run.tail)
+    if holder is not None:
+        screen.tell(run.stack, advice)
+        msg = f"{holder}; '{resume}' continues from there"
+        raise Stop(msg)
     screen.tell(run.stack, [*advice, *(_error(error) for error in errors)] if errors else [*advice, Text(run.tail)])
     recorded = "" if verb == "preview" else f"; completed operations are recorded, '{resume}' continues from there"
     msg = f"{verb} of {run.stack} failed{recorded} (log: {run.log})"

@@ -130,6 +130,12 @@ FAMILIES = (
         disk_bytes=600 << 20,
     ),
     Family(
+        name="versitygw",  # a real S3 server, which holds state of the engine in tests
+        module="github.com/versity/versitygw",
+        binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),
+        disk_bytes=900 << 20,
+    ),
+    Family(
         name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
         module="helm.sh/helm/v4",
         binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
@@ -223,7 +229,7 @@ FAMILIES = (
     ),
 )
 
-_LINTERS = {"actionlint", "alertmanager", "victoria-metrics"}
+_LINTERS = {"actionlint", "alertmanager", "versitygw", "victoria-metrics"}
 """Families that are needed only for work on this repository."""
 
 

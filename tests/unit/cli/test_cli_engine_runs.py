@@ -82,6 +82,21 @@ def test_a_failed_resource_is_named_with_the_providers_reason_and_no_echo(tmp_pa
     )
 
 
+def test_a_stack_that_is_locked_in_its_store_is_told_as_such(tmp_path: Path) -> None:
+    output = (
+        "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the "
+        "lock file with `pulumi cancel`.\n  s3://states/.pulumi/locks/organization/jacquard/laptop/3781dd9b.json: "
+        "created by ada@elsewhere (pid 4711) at 2026-11-28T10:12:31Z\n"
+    )
+    stop, shown = failure(run("", tmp_path, output=output))
+
+    assert str(stop).startswith(
+        "laptop: locked by another operation: process 4711 of ada on elsewhere, since 2026-11-2"
+    )
+    assert str(stop).endswith("&& pulumi cancel -s laptop'; 'jacquard up laptop' continues from there")
+    assert shown == ""
+
+
 def test_a_preview_that_failed_promises_no_continuation(tmp_path: Path) -> None:
     result = run("fail", tmp_path)
     stop, _ = failure(result, "preview")

@@ -84,10 +84,35 @@ def test_the_lock_of_a_running_engine_is_respected_and_its_holder_named(tmp_path
 def test_the_lock_of_another_machine_is_respected_and_the_remedy_named(tmp_path: Path) -> None:
     file = leave_lock(tmp_path, ended_process(), "elsewhere")
 
-    with pytest.raises(EngineError, match="'pulumi cancel -s laptop' to remove the lock"):
+    with pytest.raises(EngineError, match=r"&& pulumi cancel -s laptop'$"):
         locks.free(tmp_path, "laptop")
 
     assert file.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "what"), [(socket.gethostname(), "process"), ("elsewhere", "machine")], ids=["this machine", "another"]
+)
+def test_a_lock_that_the_engine_reports_is_told_with_its_holder_and_the_remedy(host: str, what: str) -> None:
+    message = (
+        "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the "
+        "lock file with `pulumi cancel`.\n"
+        "  s3://states/.pulumi/locks/organization/jacquard/laptop.foundation/3781dd9b.json?region=us-east-1: "
+        f"created by ada@{host} (pid {ended_process()}) at {SINCE.isoformat()}"
+    )
+
+    text = locks.reported("laptop.foundation", message)
+
+    assert text is not None
+    assert text.startswith("laptop.foundation: locked by another operation: process ")
+    assert text.endswith(
+        f" of ada on {host}, since {SINCE.astimezone():%Y-%m-%d %H:%M:%S}; wait until it ends; if that {what} no "
+        "longer exists, remove the lock with 'eval \"$(jacquard env laptop)\" && pulumi cancel -s laptop.foundation'"
+    )
+
+
+def test_a_message_about_something_else_reports_no_lock() -> None:
+    assert locks.reported("laptop", "error: no stack named 'laptop' found") is None
 
 
 def test_a_file_that_is_no_lock_is_named_with_its_remedy(tmp_path: Path) -> None:
