@@ -111,7 +111,7 @@ def free(state: Path, stack: str) -> list[Holder]:
 
 
 def reported(stack: str, message: str) -> str | None:
-    """Return what holds the lock of ``stack`` and what to do, from the engine's ``message``; None without a lock.
+    """Return the holder of the lock of ``stack`` and a remedy, from the engine's ``message``; None without a lock.
 
     Backends other than files are read by the engine alone, which reports the lock when it starts an operation.
     """
