@@ -7,7 +7,7 @@ interfaces nor the protocol of disks, so disks are not compared.
 
 from collections.abc import Iterator
 
-from components.reports.enrolment.hardware import Adapter, Hardware
+from components.reports.enrolment.hardware import Adapter, Hardware, neighbour
 from components.reports.enrolment.report import LiveHost
 from components.specs.hosts.instance_types import Architecture
 from jacquard.observe.objects import UNKNOWN, Object, Objects, Report, key
@@ -54,7 +54,7 @@ def _hardware(server: Object, bmc: Object) -> Hardware:
     gpus = sum(part.get("type") == "GPU" for part in parts)
     sets = {str(part.get("instructionSet") or part.get("architecture") or "") for part in cpus} - {""}
     adapters = (
-        Adapter(name=str(nic["name"]), mac=str(nic.get("macAddress") or ""))
+        Adapter(name=str(nic["name"]), mac=str(nic.get("macAddress") or ""), neighbour=_neighbours(nic))
         for nic in status.get("networkInterfaces") or ()
     )
     versions = {"bios": status.get("biosVersion"), "bmc": dig(bmc, "status", "firmwareVersion")}
@@ -68,6 +68,11 @@ def _hardware(server: Object, bmc: Object) -> Hardware:
         adapters=tuple(adapters),
         firmware={name: version for name, version in versions.items() if version},
     )
+
+
+def _neighbours(nic: Object) -> str:
+    found = nic.get("neighbors") or ()
+    return ", ".join(neighbour(item.get("portID"), item.get("systemName") or item.get("macAddress")) for item in found)
 
 
 def _bytes(quantity: str | int | None) -> int | None:

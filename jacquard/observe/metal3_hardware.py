@@ -1,13 +1,14 @@
 """Reads the inspected hardware of hosts from objects of Metal3.
 
 Ironic's ramdisk inspects a host, and the operator converts its report (metal3-io/baremetal-operator:
-pkg/provisioner/ironic/hardwaredetails). The report contains no GPUs.
+pkg/provisioner/ironic/hardwaredetails). The report contains no GPUs. The ramdisk collects LLDP packets, because
+Metal3's Ironic sets ``ipa-collect-lldp=1`` (metal3-io/ironic-image:ironic-config/ironic.conf.j2).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.reports.enrolment.hardware import Adapter, Disk, Hardware
+from components.reports.enrolment.hardware import Adapter, Disk, Hardware, neighbour
 from components.reports.enrolment.report import LiveHost
 from components.specs.hosts.instance_types import Architecture
 from jacquard.observe.objects import UNKNOWN, Object, Objects, Report, key
@@ -79,6 +80,16 @@ def _adapters(nics: Iterable[Mapping[str, Any]]) -> tuple[Adapter, ...]:
     for name, nic in by_name.items():
         vendor, _, device = str(nic.get("model") or "").replace("0x", "").lower().partition(" ")
         adapters.append(
-            Adapter(name=str(name), mac=str(nic.get("mac") or ""), vendor=vendor or None, device=device.strip() or None)
+            Adapter(
+                name=str(name),
+                mac=str(nic.get("mac") or ""),
+                vendor=vendor or None,
+                device=device.strip() or None,
+                neighbour=_neighbour(nic.get("lldp") or {}),
+            )
         )
     return tuple(adapters)
+
+
+def _neighbour(lldp: Mapping[str, Any]) -> str:
+    return neighbour(lldp.get("portID"), lldp.get("switchSystemName") or lldp.get("switchID"))

@@ -1,5 +1,6 @@
 """Differences between the inspected hardware of a host and its inventory row and instance type."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from components.specs.hosts.firmware import Firmware
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.hosts.inventory import HostSpec
 
+UPLINKS = "uplinks"
+"""Field of connections to switches that bypass the DPU."""
+_FUNCTION = re.compile(r"f[0-9]+(np[0-9]+)?$")
 MEMORY_PERCENT = 1
 """Tolerance of memory. Ironic reports the sum of all memory modules (openstack/ironic-python-agent:
 ironic_python_agent/hardware.py), BMCs round it. A missing module of 48, the most on current boards, is 2 %."""
@@ -64,6 +68,7 @@ def compare(kind: InstanceType, host: HostSpec, baselines: Iterable[Firmware], f
         *_board(kind, found),
         *_disks(kind, found.disks),
         *_adapters(kind, found.adapters),
+        *_uplinks(kind, host, found.adapters),
         *_firmware(tuple(baselines), found),
     ]
     return Comparison(
@@ -160,6 +165,40 @@ def _ports(kind: InstanceType, adapters: tuple[Adapter, ...], *, known: bool) ->
     for field in ("roce_ports", "infiniband_ports"):
         if getattr(kind, field):
             yield from _equal(field, getattr(kind, field), len(ports))
+
+
+def _uplinks(kind: InstanceType, host: HostSpec, adapters: tuple[Adapter, ...]) -> Iterator[_Finding]:
+    """Yield interfaces that are connected to a switch and bypass the DPU, by which a tenant leaves its VPC.
+
+    Only LLDP tells whether an interface is connected. The declared boot port is closed by switches (prerequisites).
+    """
+    connected = [adapter for adapter in adapters if adapter.neighbour]
+    others = [adapter for adapter in connected if adapter.mac.lower() != host.boot_mac.lower()]
+    judged = {adapter: _bypasses(kind, adapter) for adapter in others}
+    if bypassing := [adapter for adapter, bypasses in judged.items() if bypasses]:
+        found = ", ".join(f"{adapter.name} at {adapter.neighbour}" for adapter in bypassing)
+        yield Difference(field=UPLINKS, declared="the DPU, the boot port and fabric ports", found=found)
+    elif not connected or None in judged.values():
+        yield _Unreported(UPLINKS)
+
+
+def _bypasses(kind: InstanceType, adapter: Adapter) -> bool | None:
+    """Return whether an interface belongs to neither the DPU nor a fabric; None if its device is unknown."""
+    interface, device = kind.dpu.interface, (adapter.vendor, adapter.device)
+    if adapter.name in kind.roce_interfaces or (interface and _card(adapter.name) == _card(interface)):
+        return False
+    declared = [] if interface else [DPUS.get(kind.dpu.model)]
+    declared += [] if kind.nics is None or kind.roce_interfaces else [ADAPTERS.get(kind.nics.model)]
+    devices = [known and (VENDOR, known) for known in declared]
+    if device in devices or (VENDOR, DPUS.get(kind.dpu.model)) == device:
+        return False
+    is_known = None not in devices and (adapter.device or not devices)
+    return True if is_known else None
+
+
+def _card(interface: str) -> str:
+    """Return the part of an interface name that its functions have in common: ``enp1s0`` of ``enp1s0f1np1``."""
+    return _FUNCTION.sub("", interface)
 
 
 def _firmware(baselines: tuple[Firmware, ...], found: Hardware) -> Iterator[_Finding]:

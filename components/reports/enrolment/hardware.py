@@ -56,6 +56,8 @@ class Adapter:
     """PCI vendor in hex, such as ``15b3``; None if it is not reported."""
     device: str | None = None
     """PCI device in hex, such as ``a2dc``; None if it is not reported."""
+    neighbour: str = ""
+    """Port and switch that LLDP reports, such as ``Ethernet1/7 of leaf-a1``; empty without a report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,11 @@ def plain_cpu(model: str) -> str:
     """Return the name of a CPU without marks, clock and spelling differences, for comparison."""
     plain = " ".join(_NOISE.sub(" ", model).lower().split())
     return _CORES_BY_CPU.get(plain, plain)
+
+
+def neighbour(port: str | None, switch: str | None) -> str:
+    """Return the text of an LLDP neighbour; empty if neither its port nor its switch is known."""
+    return f"{port or 'a port'} of {switch or 'a switch'}" if port or switch else ""
 
 
 def gibibytes(size: int) -> str:

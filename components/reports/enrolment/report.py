@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from components.inputs.inventory import firmware_of_hosts
-from components.reports.enrolment.differences import Difference, compare
+from components.reports.enrolment.differences import UPLINKS, Difference, compare
 from components.reports.enrolment.hardware import Hardware
 from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
@@ -38,6 +38,7 @@ _TEXTS = {
     "nics.model": "network adapter",
     "roce_ports": "RoCE ports",
     "infiniband_ports": "InfiniBand ports",
+    UPLINKS: "uplinks without a DPU",
 }
 """Fields in the reason of a fault, where they differ from their names."""
 _ONLY_DISCOVERED = {"Endpoint", "Server"}

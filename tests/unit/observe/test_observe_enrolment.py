@@ -22,7 +22,13 @@ DETAILS: dict[str, Any] = {
     "nics": [
         {"name": "eno1", "model": "0x8086 0x1533", "mac": "02:00:00:01:01:01", "ip": "10.0.0.9"},
         {"name": "eno1", "model": "0x8086 0x1533", "mac": "02:00:00:01:01:01", "ip": "fd00::9"},
-        {"name": "enp1s0f0np0", "model": "0x15b3 0xa2dc", "mac": "02:00:00:00:00:01"},
+        {"name": "enp1s0f0np0", "model": "0x15b3 0xa2dc", "mac": "02:00:00:00:00:01", "lldp": {}},
+        {
+            "name": "eno2",
+            "mac": "02:00:00:00:00:02",
+            "lldp": {"portID": "Ethernet1/7", "switchID": "02:00:00:00:0a:01", "switchSystemName": "mgmt-a1"},
+        },
+        {"name": "eno3", "mac": "02:00:00:00:00:03", "lldp": {"switchID": "02:00:00:00:0a:02"}},
     ],
     "storage": [
         {
@@ -44,6 +50,8 @@ HARDWARE = Hardware(
     adapters=(
         Adapter(name="eno1", mac="02:00:00:01:01:01", vendor="8086", device="1533"),
         Adapter(name="enp1s0f0np0", mac="02:00:00:00:00:01", vendor="15b3", device="a2dc"),
+        Adapter(name="eno2", mac="02:00:00:00:00:02", neighbour="Ethernet1/7 of mgmt-a1"),
+        Adapter(name="eno3", mac="02:00:00:00:00:03", neighbour="a port of 02:00:00:00:0a:02"),
     ),
     firmware={"bios": "1.6.3", "bmc": "24.10.1"},
 )
@@ -112,7 +120,13 @@ def test_ironcore_reports_processors_memory_and_interfaces(south: Environment) -
         "totalSystemMemory": "768Gi",
         "biosVersion": "2.1",
         "processors": [cpu, cpu, {"type": "GPU", "model": "H100"}],
-        "networkInterfaces": [{"name": "eth0", "macAddress": "02:00:00:01:01:01"}],
+        "networkInterfaces": [
+            {
+                "name": "eth0",
+                "macAddress": "02:00:00:01:01:01",
+                "neighbors": [{"systemName": "leaf-1", "portID": "swp7"}, {"portID": "swp8"}],
+            }
+        ],
         "storages": [{"name": "x", "drives": [{"name": "d", "capacity": "1Ti", "mediaType": "SSD"}]}],
     }
     server = {"metadata": {"name": f"{name}-system-0"}, "spec": {"bmcRef": {"name": name}}, "status": status}
@@ -126,7 +140,7 @@ def test_ironcore_reports_processors_memory_and_interfaces(south: Environment) -
         architecture="amd64",
         memory_bytes=768 << 30,
         gpus=1,
-        adapters=(Adapter(name="eth0", mac="02:00:00:01:01:01"),),
+        adapters=(Adapter(name="eth0", mac="02:00:00:01:01:01", neighbour="swp7 of leaf-1, swp8 of a switch"),),
         firmware={"bios": "2.1", "bmc": "24.1"},
     )
 

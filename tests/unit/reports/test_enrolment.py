@@ -62,7 +62,7 @@ def test_a_host_of_its_type_has_no_difference_and_what_ironic_omits_is_named(reg
     done = compare(h100(region), region.hosts[0], (BASELINE,), FOUND)
 
     assert done.differences == ()
-    assert done.not_reported == ("gpu.count", "nics.gbits", "nics.model")
+    assert done.not_reported == ("gpu.count", "nics.gbits", "nics.model", "uplinks")
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,51 @@ def test_facts_that_are_not_reported_are_neither_equal_nor_different(region: Env
         "dpu.host_functions",
         "nics.gbits",
         "nics.model",
+        "uplinks",
         "firmware.bios",
         "firmware.nic",
     )
+
+
+def linked(name: str, device: str | None, port: str = "Ethernet1/7 of mgmt-a1", vendor: str = "15b3") -> Adapter:
+    seen = {} if device is None else {"vendor": vendor, "device": device}
+    return Adapter(name=name, mac=f"02:00:00:00:0a:{len(name):02x}", neighbour=port, **seen)
+
+
+BYPASS = [("uplinks", "the DPU, the boot port and fabric ports", "eno2 at Ethernet1/7 of mgmt-a1")]
+
+
+@pytest.mark.parametrize(
+    ("adapters", "changes", "expected"),
+    [
+        pytest.param((linked("eno2", "1533", vendor="8086"),), {}, BYPASS, id="another card"),
+        pytest.param((linked("eno2", "1533", port="", vendor="8086"),), {}, [], id="not connected"),
+        pytest.param((replace(BOOT_PORT, neighbour="1 of boot-a1"),), {}, [], id="boot port"),
+        pytest.param((linked("enp1s0f1np1", "a2dc"),), {}, [], id="DPU by device"),
+        pytest.param((linked("enp1s0f1np1", None),), {}, [], id="DPU by name"),
+        pytest.param((linked("enp26s0np0", "1021"),), {"infiniband_ports": 0, "roce_ports": 8}, [], id="fabric"),
+        pytest.param((linked("enp26s0np0", "1021"), linked("eno2", "101d")), {}, BYPASS, id="other NVIDIA card"),
+        pytest.param((linked("eno2", None),), {"nics": None, "infiniband_ports": 0}, BYPASS, id="by name only"),
+    ],
+)
+def test_an_interface_that_a_switch_sees_beside_the_dpu_is_a_difference(
+    region: Environment, adapters: tuple[Adapter, ...], changes: dict[str, Any], expected: list[tuple[str, str, str]]
+) -> None:
+    dpu = changed(region.instance_types.by_name["h100-ib-8"].dpu, interface="enp1s0f0np0")
+    found = compare(
+        h100(region, dpu=dpu, **changes), region.hosts[0], (), replace(FOUND, adapters=(*FOUND.adapters, *adapters))
+    )
+
+    assert [
+        (item.field, item.declared, item.found) for item in found.differences if item.field == "uplinks"
+    ] == expected
+
+
+def test_a_connected_interface_of_unknown_device_is_not_compared(region: Environment) -> None:
+    done = compare(h100(region), region.hosts[0], (), replace(FOUND, adapters=(*FOUND.adapters, linked("eno2", None))))
+
+    assert done.differences == ()
+    assert "uplinks" in done.not_reported
 
 
 @pytest.mark.parametrize(
