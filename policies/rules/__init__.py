@@ -4,6 +4,7 @@ from policies.rules.access import escalating_role, excessive_binding, privileged
 from policies.rules.clusters import (
     closed_vm_port,
     emulated_vms,
+    incomplete_alert,
     large_vm_disks,
     left_out_add_on,
     overcommitted_namespaces,
@@ -67,6 +68,7 @@ MODULES = (
     privileged_namespace,
     unmatched_monitor,
     unmonitored_component,
+    incomplete_alert,
     left_out_add_on,
     overridden_add_on,
     closed_vm_port,
