@@ -50,6 +50,16 @@ class Gate(Spec):
     offence: Text
 
 
+class Open(Spec):
+    """Part of a constraint that no rule enforces."""
+
+    part: Text
+    reason: Text
+    """Why upstream, or the data, make a rule impossible."""
+    source: Text
+    """Link to the page with the reason, of upstream or in the documentation."""
+
+
 class Row(Spec):
     """Constraint with the rules that enforce it."""
 
@@ -58,7 +68,7 @@ class Row(Spec):
     rules: tuple[Text, ...] = Field(min_length=1)
     """Names of policies, cross-checks and rules on a change, and fields of models, such as ``GoldenImage.sha256``."""
     gates: tuple[Label, ...] = ()
-    open: Text | None = None
+    open: Open | None = None
     """Part of the constraint that no rule enforces."""
 
 
@@ -123,7 +133,8 @@ def _places(row: Row) -> str:
 
 def _section(row: Row) -> str:
     items = [*map(_rule_item, row.rules), *map(_gate_item, row.gates)]
-    items += [f"Not enforced: {row.open}."] if row.open else []
+    if row.open:
+        items += [f"Not enforced: {row.open.part}, because {row.open.reason} ([source]({row.open.source}))."]
     return f"### {row.id}\n\n{row.text}.\n\n" + "".join(map(_item, items))
 
 

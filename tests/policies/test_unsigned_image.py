@@ -46,6 +46,29 @@ def test_refuses_an_image_without_a_signature(
     )
 
 
+def test_reports_a_signed_image_without_provenance(
+    template: Template, production: Context, text: Callable[..., str]
+) -> None:
+    images = tuple(
+        image.model_copy(
+            update={"signature": image.signature and image.signature.model_copy(update={"provenance": None})}
+        )
+        for image in production.images
+    )
+    context = replace(production, images=images)
+    fact = template(url=URL, checksum=SIGNED, checksumType="sha256")
+
+    assert RULE.judge(fact, context).level is Enforcement.ADVISORY
+    assert text(RULE, fact, context) == (
+        "unsigned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
+        "  found:   hgx-2026.11.1, without provenance in environments/catalog/images.yaml\n"
+        "  allowed: signed images with a SLSA provenance of their builder\n"
+        "  why:     a digest does not prove who built the image\n"
+        "  fix:     let the builder sign a provenance, and add its URL to the signature in the catalogue\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
+    )
+
+
 def test_finds_the_pools_of_laptop_that_run_one(rendered: Callable[[str], list[Fact]], production: Context) -> None:
     facts = rendered("Metal3MachineTemplate")
 

@@ -161,6 +161,9 @@ class SignatureSpec(Spec):
     """Tool that created the signature, which can also verify it."""
     url: HttpsUrl
     """URL of the file that contains the signature."""
+    provenance: HttpsUrl | None = None
+    """URL of the signed provenance of the image, an in-toto attestation with SLSA's predicate: builder and sources.
+    Policy ``unsigned-image`` reports images without provenance in production."""
 
 
 class GoldenImage(CheckedSpec):

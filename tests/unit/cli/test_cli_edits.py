@@ -175,7 +175,8 @@ def test_promote_writes_no_pins_that_check_refuses(invoke: Invoke, data_folder: 
 
 def test_promote_writes_no_pins_that_a_policy_refuses(invoke: Invoke, data_folder: Path, edit: EditFile) -> None:
     (data_folder / "laptop" / "policy.yaml").write_text("schema_version: 1\nrules: {unsigned-image: mandatory}\n")
-    signature = '    signature: {kind: cosign, url: "https://images.cloud.example/gpu-2026.11.1.raw.sig"}\n'
+    url = "https://images.cloud.example/gpu-2026.11.1.raw"
+    signature = f'    signature: {{kind: cosign, url: "{url}.sig", provenance: "{url}.intoto.jsonl"}}\n'
     edit(data_folder / "catalog" / "images.yaml", signature, "")
     before = content(data_folder)
 

@@ -59,6 +59,7 @@ def test_an_image_keeps_its_signature_firmware_and_nic_firmware(laptop: Any) -> 
     assert image.signature.model_dump(mode="json") == {
         "kind": "cosign",
         "url": "https://images.cloud.example/gpu.sig",
+        "provenance": None,
     }
     assert image.contents.nic_firmware == "28.45.1020"
     assert image.channel == (Channel.STABLE,)
