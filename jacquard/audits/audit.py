@@ -46,7 +46,7 @@ class Audit:
         }
 
     def with_nodes(self, nodes: int, results: Iterable[Result], unread: Iterable[str]) -> "Audit":
-        """Return this audit with the results about live nodes, and the clusters whose nodes could not be read."""
+        """Return this audit with the results about live nodes and hosts, and the clusters that could not be read."""
         every = (*self.results, *results)
         return replace(self, nodes=nodes, results=_sorted(every), unread=tuple(dict.fromkeys((*self.unread, *unread))))
 

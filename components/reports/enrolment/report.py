@@ -105,6 +105,11 @@ class EnrolledHost:
     next_action: str | None
     """Next action of an operator; None if there is nothing to do."""
 
+    @property
+    def has_known_fault(self) -> bool:
+        """Return whether the state of the host says that its differences are known."""
+        return self.lifecycle in _KNOWN_FAULTS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownHost:
@@ -135,7 +140,7 @@ class Enrolment:
     def deviates(self) -> bool:
         """Return whether a host without a known fault is not as declared, or a host is unknown."""
         return bool(self.unknown) or any(
-            host.result is Result.DIFFERS and host.lifecycle not in _KNOWN_FAULTS for host in self.hosts
+            host.result is Result.DIFFERS and not host.has_known_fault for host in self.hosts
         )
 
     @property

@@ -42,9 +42,9 @@ def audit(
 
     Reads the resources that the last applies recorded, without running a program, also of stacks that the data no
     longer declare. With --live, also reads the declared objects from the clusters: declared fields with their live
-    values, and fields that a person set. Nodes that differ from their pool are then reported as advice. Exits with 4 if
-    a policy refuses a resource or an object, with 7 if nothing is refused but some objects could not be read, and with
-    1 if nothing was ever applied.
+    values, and fields that a person set. Nodes that differ from their pool or have faults, and hosts that differ from
+    the inventory, are then reported as advice. Exits with 4 if a policy refuses a resource or an object, with 7 if
+    nothing is refused but some objects could not be read, and with 1 if nothing was ever applied.
 
     With --history, judges each past change of the environment and of the catalogue at the time of its commit, and
     reports the rules that would have stopped it. Needs no engine and no cluster, and always exits with 0 if all commits
@@ -87,10 +87,13 @@ def _audit(environment: Environment, now: dt.datetime, *, live: bool) -> "Audit"
     """
     # These modules load the protocol of the engine and the clients of clusters, which --help does not need.
     from jacquard.audits.audit import Auditor  # noqa: PLC0415
+    from jacquard.audits.hosts import enrolment_results, health_results  # noqa: PLC0415
     from jacquard.audits.nodes import node_results  # noqa: PLC0415
     from jacquard.audits.recorded import recorded_facts  # noqa: PLC0415
+    from jacquard.observe import enrolment  # noqa: PLC0415
     from jacquard.observe.live_declared import live_objects  # noqa: PLC0415
-    from jacquard.observe.nodes.live import TENANT_KINDS, live_nodes, management_kinds  # noqa: PLC0415
+    from jacquard.observe.nodes.faults import MANAGEMENT_KINDS, node_faults  # noqa: PLC0415
+    from jacquard.observe.nodes.live import live_nodes, management_kinds  # noqa: PLC0415
     from jacquard.observe.observation import observe  # noqa: PLC0415
 
     engine, auditor = Engine(environment.name, environment.region.state, {}), Auditor(environment, now)
@@ -105,10 +108,16 @@ def _audit(environment: Environment, now: dt.datetime, *, live: bool) -> "Audit"
     if not live:
         return auditor.audit(recorded)
     audit = auditor.audit(recorded, live_objects(environment, auditor.kinds))
-    seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
+    kinds = (*management_kinds(environment), *enrolment.management_kinds(environment), *MANAGEMENT_KINDS)
+    seen = observe(environment, management=tuple(dict.fromkeys(kinds)), tenants=enrolment.TENANT_KINDS)
     nodes = live_nodes(environment, seen)
+    results = (
+        *node_results(environment, nodes, now.astimezone(dt.UTC).date()),
+        *enrolment_results(environment, enrolment.enrolled(environment, seen)),
+        *health_results(environment, node_faults(environment, seen)),
+    )
     unread = (f"cluster {name}: {reason}" for name, reason in seen.unreachable.items())
-    return audit.with_nodes(len(nodes), node_results(environment, nodes, now.astimezone(dt.UTC).date()), unread)
+    return audit.with_nodes(len(nodes), results, unread)
 
 
 def _stacks(environment: Environment, engine: Engine) -> list[str]:

@@ -25,6 +25,7 @@ DAY = ("--today", "2026-11-21")
 def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
     """API servers that have all declared objects; a cluster that a test removes is unreachable."""
     found = answering(laptop)
+    seen.objects["management", "BareMetalHost"] = []  # those of the recording are not in the inventory
     monkeypatch.setattr(observation, "observe", lambda *_, **__: seen)
 
     def connect(_: Environment, cluster: str) -> Answering:
@@ -105,6 +106,41 @@ NODE = {
     "spec": {},
     "status": {"nodeInfo": {"kernelVersion": "6.8.0-1-generic"}},
 }
+
+
+@pytest.mark.usefixtures("recorded", "servers")
+def test_hosts_that_differ_and_nodes_with_faults_are_advice_at_their_row_and_pool(
+    invoke: Invoke, seen: Observation
+) -> None:
+    node = {**NODE, "status": {"conditions": [{"type": "Ready", "status": "False", "message": "kubelet stopped"}]}}
+    nics = [{"name": "eno2", "model": "0x8086 0x1533", "mac": "02:00:00:00:00:09", "lldp": {"portID": "7"}}]
+    host = {
+        "metadata": {"name": "a01-u01", "namespace": "acme-train"},
+        "spec": {"bmc": {"address": "redfish+https://10.1.1.1/redfish/v1/Systems/1"}},
+        "status": {"provisioning": {"state": "provisioned"}, "hardware": {"nics": nics}},
+    }
+    stray = {"metadata": {"name": "x9", "namespace": "free-hosts"}, "spec": {}, "status": {}}
+    seen.objects["management", "BareMetalHost"] = [host, stray]
+    seen.objects["acme-train", "Node"] = [node]
+
+    result = invoke("audit", "laptop", *DAY, "--live", "--format", "github")
+
+    assert result.exit_code == ExitCode.OK
+    found = {(item.title, item.file, item.message) for item in annotations(result.stdout)}
+    rules = {(title, file) for title, file, _ in found}
+    assert {
+        ("enrolment", "environments/laptop/inventory/hall-a.csv"),
+        ("enrolment", "environments/laptop/region.yaml"),
+        ("health", "environments/laptop/tenants/acme.yaml"),
+    } <= rules
+    messages = {message for _, _, message in found}
+    uplink = "a01-u01: uplinks is eno2 at 7 of a switch, but the data require the DPU, the boot port and fabric ports;"
+    assert any(uplink in message for message in messages), messages
+    assert any("BareMetalHost free-hosts/x9 is not in the inventory; add its row" in message for message in messages)
+    [fault] = [message for title, _, message in found if title == "health"]
+    assert "acme-train/x1: NotReady: kubelet stopped; next: none; the host is rebooted, then the node is re" in fault
+
+
 WAIVER = """
   - {rule: uniformity, subject: acme-train/x1, reason: a test, owner: ops, ticket: OPS-1, expires: EXPIRES}
 """

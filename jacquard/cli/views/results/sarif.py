@@ -14,7 +14,12 @@ from policies.results import IDLE, Result, State
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _MISFORMED = "A data file does not match its schema."
 _UNUSED = "A waiver matches no violation."
-_UNIFORM = "Nodes of a pool are identical."
+_LIVE = {
+    RuleId.UNIFORMITY.value: "Nodes of a pool are identical.",
+    "enrolment": "Hosts have the hardware and cabling of the inventory.",
+    "health": "Nodes have no faults.",
+}
+"""Rules about live facts."""
 _UNDESCRIBED = "A rule of another policy pack, or the effect of a change."
 _HELP = "The message names the wrong value and the value to write instead."
 _LEVELS = {Enforcement.MANDATORY: "error", Enforcement.ADVISORY: "warning"}
@@ -83,9 +88,7 @@ def _fingerprint(result: Result, *, with_line: bool = False) -> str:
 
 def _rules(used: Iterable[str]) -> Iterator[dict[str, Any]]:
     known = {name: f"{rule.text}\n\n{rule.why}" if rule.why else rule.text for name, rule in rules().items()}
-    texts = {FORM: _MISFORMED, IDLE: _UNUSED, RuleId.UNIFORMITY.value: _UNIFORM} | {
-        name: text for name, text in known.items() if name != FORM
-    }
+    texts = {FORM: _MISFORMED, IDLE: _UNUSED, **_LIVE} | {name: text for name, text in known.items() if name != FORM}
     for name, text in (dict.fromkeys(used, _UNDESCRIBED) | texts).items():
         yield {
             "id": name,
