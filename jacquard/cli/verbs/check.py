@@ -4,6 +4,7 @@ import datetime as dt
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from components.specs.reading.loader import environments
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
+from jacquard.cli.baselines import against_baseline, refuse_contradictions
 from jacquard.cli.console import ResultFormat, plural, print_json, print_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.judging import judging
@@ -44,6 +46,18 @@ def check(
             help="Tolerate violations that the merge base with this commit has, unless they are critical.",
         ),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="Tolerate the violations that this file lists, unless they are critical."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        bool,
+        typer.Option(
+            "--write-baseline", help="Create the file of --baseline, or remove its entries of fixed violations."
+        ),
+    ] = False,
     fix: Annotated[
         bool, typer.Option("--fix", help="First fix unambiguous mistakes in the files, and print each fix.")
     ] = False,
@@ -58,26 +72,39 @@ def check(
     With --base, a violation that also blocks the base is reported as existing and does not block, unless it is of a
     critical policy or of a rule that cannot be waived. Use it for changes after an upgrade with new rules.
 
+    With --baseline, the same applies to the violations that a file lists. An entry without a violation is an error, so
+    that the file only shrinks: remove it, or use --write-baseline, which also creates the file and never adds entries.
+
     With --fix, unambiguous values are first corrected in the files: bits beyond a prefix, MAC addresses, line endings,
     missing or superfluous quotes. Comments, layout and lock files stay unchanged. The exit code is for the remaining
     problems; with --diff, for the files as they are.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
     names = data.chosen(chosen)
+    refuse_contradictions(base=base, baseline=baseline, write_baseline=write_baseline)
     if fix or diff:
         mend(names, write=not diff)
     with judging("check", output, names, rules) as judged:
-        results = [examine(name, now, lenient=base is not None) for name in names]
+        results = [examine(name, now, lenient=bool(base or baseline)) for name in names]
         results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
         if base is not None:
             results = since(results, base, now)
+        fixed = ""
+        if baseline is not None:
+            results, fixed = against_baseline(results, baseline, shrink=write_baseline)
         judged.add(item for result in results for item in result.results)
+        _print(results, output)
+        if fixed:
+            raise Stop(fixed, ExitCode.BAD_DATA)
+    if judged.code is not ExitCode.OK:
+        raise typer.Exit(judged.code)
+
+
+def _print(results: Sequence[CheckResult], output: ResultFormat) -> None:
     if output is ResultFormat.JSON:
         print_json([result.to_json() for result in results])
     elif output in (ResultFormat.TEXT, ResultFormat.GITHUB):
         _report(results, to_stderr=output is ResultFormat.GITHUB)  # annotations do not replace the report in a log
-    if judged.code is not ExitCode.OK:
-        raise typer.Exit(judged.code)
 
 
 def mend(names: Sequence[str], *, write: bool) -> None:

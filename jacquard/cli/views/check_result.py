@@ -64,6 +64,11 @@ class CheckResult:
             results += of_judgement(self.judgement, self.spec)
         return results + [of_advice(self.name, item) for item in (*self.secrets, *self.unused)]
 
+    @property
+    def is_judged(self) -> bool:
+        """Return whether all rules were evaluated, so that a missing violation is fixed."""
+        return self.spec is not None and bool(self.judgement.objects)
+
     def since(self, base: Iterable[Result]) -> "CheckResult":
         """Return this result without the violations that the results of ``base`` tolerate; see `ratcheted`."""
         results = tuple(ratcheted(base, self.results))
