@@ -19,6 +19,7 @@ REGION = "bench"
 FOLDER = Path(__file__).parent
 _BARE = (
     "region_model.py",
+    "all_policies.py",
     "impact.py",
     "render_tree.py",
     "vm_orders.py",
