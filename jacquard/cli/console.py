@@ -1,4 +1,4 @@
-"""Output streams: colour only on a terminal and without ``NO_COLOR``, JSON without decoration, no secrets.
+"""Output streams: colours as chosen by ``--color``, JSON without decoration, no secrets.
 
 Producers of values mask secrets. The streams mask them again, so that no new output can show one.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,38 @@ if TYPE_CHECKING:
 _WIDTH_WITHOUT_TERMINAL = 120
 answered: ContextVar[bool] = ContextVar("answered", default=False)
 """Whether the running command printed its JSON document or comment."""
+
+
+class Color(StrEnum):
+    """When the output has colours."""
+
+    AUTO = "auto"
+    """On a terminal, unless ``NO_COLOR`` is set."""
+    ALWAYS = "always"
+    """Also in pipes and files, and although ``NO_COLOR`` is set."""
+    NEVER = "never"
+
+
+@dataclass(slots=True)
+class Output:
+    """Settings of the output, by the options that all commands have."""
+
+    debug: bool = False
+    """Print the trace of each failure, and durations."""
+    quiet: bool = False
+    """Print no progress and no notes."""
+    verbose: bool = False
+    """Print each program that is run."""
+    color: Color = Color.AUTO
+
+    def reset(self) -> None:
+        """Restore the defaults, for the next command of this process."""
+        self.debug = self.quiet = self.verbose = False
+        self.color = Color.AUTO
+
+
+output = Output()
+"""Settings of the running command. Shared by all threads, unlike a context variable."""
 
 
 class Format(StrEnum):
@@ -146,4 +179,9 @@ def _console(*, to_stderr: bool) -> Console:
     stream = sys.stderr if to_stderr else sys.stdout
     # Without a terminal rich assumes 80 columns, which folds the tables of a log file.
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
-    return WrappingConsole(stderr=to_stderr, highlight=False, width=width, emoji=False)
+    colors: dict[str, Any] = {}
+    if output.color is Color.ALWAYS:
+        colors = {"no_color": False, "color_system": "truecolor"}  # in pipes still without live displays
+    elif output.color is Color.NEVER:
+        colors = {"no_color": True, "color_system": None}
+    return WrappingConsole(stderr=to_stderr, highlight=False, width=width, emoji=False, **colors)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from components.specs.reading.problems import ArgumentError, SpecError, listed, suggestion
 from jacquard.cli import interrupts
-from jacquard.cli.console import stderr
+from jacquard.cli.console import output, stderr
 from jacquard.engine.errors import EngineError, EngineStopped
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 from jacquard.providers.errors import ProviderError
@@ -36,7 +36,7 @@ class ExitCode(IntEnum):
     DRIFTED = 6
     """The region differs from its declaration."""
     UNREACHABLE = 7
-    """A cluster is unreachable, so its state is unknown."""
+    """A cluster is unreachable, or the region does not exist, so its state is unknown."""
     BUG = 70
     """Unexpected failure of Jacquard itself."""
     INTERRUPTED = interrupts.EXIT_CODE
@@ -45,6 +45,7 @@ class ExitCode(IntEnum):
 _WORST_FIRST = (
     ExitCode.INTERRUPTED,
     ExitCode.FAILED,
+    ExitCode.UNREACHABLE,
     ExitCode.BAD_DATA,
     ExitCode.REFUSED,
     ExitCode.CONFIRMATION_REQUIRED,
@@ -105,7 +106,8 @@ def known(failure: Exception) -> Stop | None:
         case EngineStopped():
             return Stop(str(failure), ExitCode.INTERRUPTED)
         case EngineError() | ProviderError() | StackError() | ToolchainError():
-            return Stop(str(failure))
+            unreachable = isinstance(failure, ProviderError) and failure.unreachable
+            return Stop(str(failure), ExitCode.UNREACHABLE if unreachable else ExitCode.FAILED)
         case OSError() if not isinstance(failure, BrokenPipeError):  # a closed pipe, as after `| head`, is not an error
             return Stop(explained(failure))
     return None
@@ -140,7 +142,12 @@ def warn_deprecated(old: str, new: str) -> None:
 
 
 def show(message: str, word: str, console: Console | None = None) -> None:
-    """Print ``message`` after a coloured ``word`` such as ``error``, to ``console`` or standard error."""
+    """Print ``message`` after a coloured ``word`` such as ``error``, to ``console`` or standard error.
+
+    A ``note`` is not printed if the output is quiet.
+    """
+    if output.quiet and word == "note":
+        return
     style = {
         "error": "bold red",
         "refused": "bold red",

@@ -1,11 +1,10 @@
 """The command group that turns each failure into one message, an exit code and, on request, a document or comment."""
 
 import re
-import shlex
 import sys
+import time
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from typer import Abort, BadParameter, TyperException
@@ -13,12 +12,10 @@ from typer.core import TyperGroup
 
 from components.specs.reading.problems import ArgumentError, SpecError, listed, shortened, shown, suggestion, visible
 from jacquard.cli import interrupts
-from jacquard.cli.console import answered, print_json, write_text
+from jacquard.cli.console import answered, output, print_json, seconds, write_text
 from jacquard.cli.errors import ExitCode, Stop, known, tell
 
 PROGRAM = "jacquard"
-DEBUG = "--debug"
-"""Option that prints the trace of a bug."""
 _MAX_LINES = 200
 """Maximum number of lines of an error in a comment; the log contains all."""
 _TICKS = re.compile("`+")
@@ -27,16 +24,23 @@ _TICKS = re.compile("`+")
 class Group(TyperGroup):
     """The root command group."""
 
+    loading_seconds = 0.0
+    """Duration of loading the called verb."""
+
     def main(self, *positional: Any, **named: Any) -> Any:
         """Run ``args``, or the arguments of this process, and exit with the code of the result."""
         given = named.get("args")
         arguments = list(sys.argv[1:] if given is None else given)
         answered.set(False)
+        output.reset()
+        started = time.monotonic()
         try:
             _refuse_empty(arguments)
             code = super().main(*positional, **{**named, "args": arguments, "standalone_mode": False})
         except Exception as failure:  # noqa: BLE001 - an unknown failure is a bug, and is reported as one
             code = _report(failure, arguments)
+        duration, loading = seconds(time.monotonic() - started), seconds(self.loading_seconds)
+        _debug(f"exit code {int(code or 0)} after {duration}, including {loading} to load the command")
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
@@ -57,6 +61,10 @@ def _report(failure: Exception, arguments: Sequence[str]) -> int:
     """Print ``failure``, also in the output format if that is JSON or Markdown, and return its exit code."""
     if isinstance(failure, TyperException) and not failure.message and not isinstance(failure, BadParameter):
         return failure.exit_code  # a command without arguments printed its help
+    if output.debug and not isinstance(failure, TyperException | Abort):
+        from jacquard.cli.bug_reports import show_trace  # noqa: PLC0415 - only for --debug
+
+        show_trace(failure)
     explained = failure if known(failure) else _explained(failure, arguments)
     stop = known(explained) or Stop(str(explained))
     tell(explained)
@@ -80,30 +88,48 @@ def _explained(failure: Exception, arguments: Sequence[str]) -> Stop:
         return Stop(_usage(failure), ExitCode.BAD_DATA)
     if isinstance(failure, Abort):
         return Stop("the prompt was not confirmed; run the same command again to confirm it")
-    import traceback  # noqa: PLC0415 - only for bugs, and takes time to load
+    return _bug(failure, arguments)
 
-    from components.specs.secret_text import masked  # noqa: PLC0415 - as above
 
-    if DEBUG in arguments:
-        sys.stderr.write(masked("".join(traceback.format_exception(failure))))
-    place = traceback.extract_tb(failure.__traceback__)[-1]
+def _bug(failure: Exception, arguments: Sequence[str]) -> Stop:
+    """Return the stop for an unexpected failure, after its report is written."""
+    # These modules take time to load, and only bugs need them.
+    from components.specs.secret_text import masked  # noqa: PLC0415
+    from jacquard.cli import bug_reports  # noqa: PLC0415
+
+    program = f"{PROGRAM} {installed_version()}"
     text = shortened(visible(str(failure))) or "no message"
-    trace = shlex.join([PROGRAM, DEBUG, *(item for item in arguments if item != DEBUG)])
-    message = (
-        f"{type(failure).__name__} in {Path(place.filename).name}:{place.lineno}: {text}; this is a bug of {PROGRAM}"
-        f" {installed_version()}: report this line, with the trace that is printed by: {trace}"
-    )
-    return Stop(masked(message), ExitCode.BUG)
+    message = f"{type(failure).__name__} in {bug_reports.place(failure)}: {text}; this is a bug of {program}"
+    path = bug_reports.write(failure, arguments, program)
+    remedy = f"attach {path} to an issue" if path else "run the command again with --debug, and report its output"
+    return Stop(masked(f"{message}; {remedy}"), ExitCode.BUG)
+
+
+def _debug(text: str) -> None:
+    if output.debug:
+        sys.stderr.write(f"debug: {text}\n")
 
 
 def _document(failure: Exception, stop: Stop) -> dict[str, Any]:
-    """Return an error as data. The remedy is the last clause of the message."""
+    """Return an error as data. The remedy is the last clause of the message, or of the first problem of the data."""
     message, _, details = str(stop).partition("\n")
-    _, found, remedy = message.rpartition("; ")
-    error = {"code": stop.code.name.lower(), "message": message, "remedy": remedy if found else None}
-    if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError):
-        return {"error": {**error, **failure.to_json()}}
-    return {"error": {**error, "details": details.splitlines()}}
+    error: dict[str, Any] = {"code": stop.code.name.lower(), "message": message, "remedy": _remedy(message)}
+    of_data = failure if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError) else None
+    if of_data is None:
+        error |= {"file": None, "line": None, "details": details.splitlines(), "environment": None, "problems": []}
+        return {"error": error}
+    report = of_data.to_json()
+    first = of_data.problems[0] if of_data.problems else None
+    if first:
+        error |= {"remedy": _remedy(first.text), "file": first.file, "line": first.line or None}
+    else:
+        error |= {"file": None, "line": None}
+    return {"error": error | {"details": [], **report}}
+
+
+def _remedy(text: str) -> str | None:
+    _, found, remedy = text.rpartition("; ")
+    return remedy if found else None
 
 
 def _comment(verb: str, message: str) -> str:

@@ -9,6 +9,7 @@ import typer
 from typer.main import get_command
 
 from jacquard.cli import interrupts
+from jacquard.cli.global_options import add_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Verb:
             alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
             alone.command(self.name)(target)
             command = get_command(alone)
+        add_to(command)
         command.epilog = "\n\n".join(["Examples:", *self.examples])
         return command
 

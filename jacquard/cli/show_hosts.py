@@ -13,6 +13,7 @@ from components.reports import uniformity as uniformity_report
 from components.reports.hosts import states as host_state_report
 from components.reports.hosts.failure_history import FailureHistory, failure_history
 from components.specs.environment import Environment
+from jacquard.cli.console import plural
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat, answer
 from jacquard.cli.views.region import enrolment as enrolment_view
@@ -53,13 +54,14 @@ def _uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> 
         report = uniformity_report.uniformity(environment, nodes)
     document = partial(uniformity_report.to_json, environment.name, report, unreachable)
     answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
+    _require_read(environment, unreachable)
 
 
 def health(environment: Environment, output: ShowFormat, history: str | None, *, live: bool) -> None:
     """Show the health of nodes; with ``live`` as clusters report it, with ``history`` the failures between two commits.
 
     Raises:
-        Stop: the repository does not contain the commits.
+        Stop: the repository does not contain the commits, or a cluster cannot be read.
     """
     failures = _failures(environment, history) if history is not None else None
     report, unreachable = health_report.health(environment, history=failures), dict[str, str]()
@@ -69,6 +71,7 @@ def health(environment: Environment, output: ShowFormat, history: str | None, *,
         tested = pool_results(environment, seen)
         report = health_report.health(environment, faults, unreachable, seen.at, tested, failures)
     answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
+    _require_read(environment, unreachable)
 
 
 def _failures(environment: Environment, span: str) -> FailureHistory:
@@ -98,6 +101,17 @@ def _enrolment(environment: Environment, output: ShowFormat) -> None:
     if report.waits:
         msg = f"{environment.name}: some hosts in production are not inspected yet"
         raise Stop(msg, ExitCode.WAITING)
+
+
+def _require_read(environment: Environment, unreachable: Mapping[str, str]) -> None:
+    """Pass if all clusters answered.
+
+    Raises:
+        Stop: the state of a cluster is unknown.
+    """
+    if unreachable:
+        msg = f"{environment.name}: {plural(len(unreachable), 'cluster')} cannot be read, so the state is unknown"
+        raise Stop(msg, ExitCode.UNREACHABLE)
 
 
 def _unread(unreachable: Mapping[str, str]) -> Iterable[Text]:

@@ -44,7 +44,7 @@ def audit(
     longer declare. With --live, also reads the declared objects from the clusters: declared fields with their live
     values, and fields that a person set. Nodes that differ from their pool or have faults, and hosts that differ from
     the inventory, are then reported as advice. Exits with 4 if a policy refuses a resource or an object, with 7 if
-    nothing is refused but some objects could not be read, and with 1 if nothing was ever applied.
+    nothing is refused but some objects could not be read, or if nothing was ever applied.
 
     With --history, judges each past change of the environment and of the catalogue at the time of its commit, and
     reports the rules that would have stopped it. Needs no engine and no cluster, and always exits with 0 if all commits
@@ -104,7 +104,7 @@ def _audit(environment: Environment, now: dt.datetime, *, live: bool) -> "Audit"
             f"{environment.name}: no stack has a recorded state, so there is nothing to audit; run 'jacquard up"
             f" {environment.name}' first, or correct state.backend in region.yaml"
         )
-        raise Stop(msg)
+        raise Stop(msg, ExitCode.UNREACHABLE)
     if not live:
         return auditor.audit(recorded)
     audit = auditor.audit(recorded, live_objects(environment, auditor.kinds))

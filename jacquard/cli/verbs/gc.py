@@ -26,7 +26,7 @@ def gc(
 
     After a rollout, the old node templates stay in the management cluster, because MachineSets may still create
     machines from them. Deletes templates of Jacquard that no MachineDeployment, no MachineSet and no data reference.
-    Exits with 1 if a template could not be deleted.
+    Exits with 1 if a template could not be deleted, and with 7 if the management cluster cannot be read.
     """
     spec = data.checked(environment)
     with locks.exclusively(environment, "gc"):

@@ -32,12 +32,12 @@ def logs(
     """Show the logs of a local region's components.
 
     Components are API servers, controllers, simulated hardware, and the engine. Shows the last lines of the log of a
-    component, or lists the components.
+    component, or lists the components. Exits with 7 if the region has no logs.
     """
     logs_by_name = files(data.known(environment))
     if not logs_by_name:
         msg = f"{environment}: there are no logs; if the region is local, 'jacquard up {environment}' creates them"
-        raise Stop(msg)
+        raise Stop(msg, ExitCode.UNREACHABLE)
     if component is None:
         _list(logs_by_name)
         return

@@ -71,8 +71,8 @@ def show(
 ) -> None:
     """Show resolved values and their origin, or a report about a region.
 
-    A path shows each value with its file and line, its default, or the line of the lock file that allocates it. A
-    report name in place of the path shows:
+    A path shows each value with its file and line, its default, or the line of the lock file that allocates it. With
+    --live, exits with 7 if a cluster cannot be read. A report name in place of the path shows:
 
     capacity: installed, contracted, planned, spare, out-of-service, free and missing hosts per instance type and
     failure domain, and hosts per bare-metal controller.

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from jacquard.cli.console import output
 from jacquard.cli.errors import tell
 from jacquard.cli.views.progress import Phase, Screen
 
@@ -29,7 +30,7 @@ class Board(Screen):
     @contextmanager
     def phase(self, title: str, advice: str = "") -> Iterator[Phase]:
         """Show a phase next to others; titles must be unique."""
-        if self._live is None:
+        if self._live is None and not output.quiet:
             self.console.print(f"{title}: started", soft_wrap=True, markup=False)
             yield Phase(self.console, title, advice, draw=None)
             return
@@ -69,7 +70,7 @@ class Board(Screen):
 @contextmanager
 def board(console: Console, total: int, *, telling: bool) -> Iterator[Board]:
     """Show the progress of ``total`` stacks; with ``telling``, failures are printed immediately."""
-    if not console.is_terminal:
+    if output.quiet or not console.is_terminal:
         yield Board(console, total, None, telling=telling)
         return
     with Live(Text(), console=console, auto_refresh=False, transient=True) as live:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from components.specs.keys import pool_key
-from jacquard.cli.console import seconds
+from jacquard.cli.console import output, seconds
 from jacquard.engine.events import Progress
 from jacquard.observe.region_status import RegionStatus
 
@@ -98,6 +98,9 @@ class Phase:
 @contextmanager
 def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
     """Show a phase until the block ends; ``advice`` is printed after each minute without progress."""
+    if output.quiet:
+        yield Phase(console, title, advice, draw=_nothing)
+        return
     if not console.is_terminal:
         console.print(f"{title}: started", soft_wrap=True, markup=False)
         yield Phase(console, title, advice, draw=None)
@@ -127,9 +130,16 @@ class Screen:
 
 
 def ended(console: Console, title: str, duration_seconds: float, outcome: str) -> None:
-    """Print the final line of a phase."""
+    """Print the final line of a phase, unless the output is quiet."""
+    if output.quiet:
+        return
     line = Text.assemble(("done ", "green"), (title, "bold"), f": {outcome}, {seconds(duration_seconds)}")
     console.print(line, soft_wrap=True)
+
+
+def _nothing(picture: RenderableType) -> None:
+    """Draw nothing, for quiet output; warnings about missing progress are still printed."""
+    del picture
 
 
 def _share(done: int, total: int) -> str:

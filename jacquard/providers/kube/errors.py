@@ -21,6 +21,12 @@ class KubeconfigError(ProviderError):
     """A kubeconfig is missing, unreadable or requires an unsupported feature."""
 
 
+class KubeconfigMissing(KubeconfigError):  # noqa: N818 - named after the state
+    """The kubeconfig does not exist: neither does its cluster, or another machine created the cluster."""
+
+    unreachable = True
+
+
 class ApiError(ProviderError):
     """An unsuccessful response of the API server.
 
@@ -72,6 +78,8 @@ class KindNotFound(ApiError):  # noqa: N818 - named after the response
 
 class Unreachable(ApiError):  # noqa: N818 - named after the state
     """No response: the connection was refused, broke or timed out, or TLS failed."""
+
+    unreachable = True
 
     def __init__(self, server: str, why: str) -> None:
         super().__init__(0, "Unreachable", f"{server} does not answer: {why}")

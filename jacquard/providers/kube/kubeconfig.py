@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from jacquard.providers.kube.credentials import exec_credential
-from jacquard.providers.kube.errors import KubeconfigError
+from jacquard.providers.kube.errors import KubeconfigError, KubeconfigMissing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def _read(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         msg = f"{path}: does not exist; the cluster does not exist yet, or was not created from this machine"
-        raise KubeconfigError(msg) from None
+        raise KubeconfigMissing(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: cannot be read ({error})"
         raise KubeconfigError(msg) from None

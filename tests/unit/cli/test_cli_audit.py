@@ -141,10 +141,10 @@ def test_a_region_that_was_never_applied_is_no_success(invoke: Invoke, pulumi: F
 
     result = invoke("audit", "laptop", *DAY)
 
-    assert (result.exit_code, result.stdout) == (ExitCode.FAILED, "")
+    assert (result.exit_code, result.stdout) == (ExitCode.UNREACHABLE, "")
     assert result.stderr == (
-        "error: laptop: no stack has a recorded state, so there is nothing to audit; run 'jacquard up laptop' first, or"
-        " correct state.backend in region.yaml\n"
+        "unreachable: laptop: no stack has a recorded state, so there is nothing to audit; run 'jacquard up laptop'"
+        " first, or correct state.backend in region.yaml\n"
     )
 
 

@@ -1,7 +1,10 @@
 """Failures of the command line: one style for all messages, JSON on request, and one line for a bug."""
 
 import json
+import re
+import stat
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,7 +92,8 @@ def test_an_error_is_a_json_document_on_request(
     result = invoke(*typed, *form)
 
     assert result.exit_code == ExitCode.BAD_DATA
-    assert json.loads(result.stdout) == {"error": expected}
+    nowhere = {"file": None, "line": None, "environment": None, "problems": []}
+    assert json.loads(result.stdout) == {"error": {**expected, **nowhere}}
     assert result.stderr == "\n".join([f"error: {expected['message']}", *expected["details"], ""])
 
 
@@ -98,9 +102,28 @@ def test_problems_of_the_data_are_part_of_the_json_document(
 ) -> None:
     edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channel: stabel")
 
-    [problem] = json.loads(invoke("status", "laptop", "--format", "json").stdout)["error"]["problems"]
+    error = json.loads(invoke("status", "laptop", "--format", "json").stdout)["error"]
 
+    [problem] = error["problems"]
     assert (problem["file"], problem["path"]) == ("region.yaml", "image_channel")
+    assert (error["file"], error["line"], error["remedy"]) == ("region.yaml", problem["line"], "did you mean 'stable'?")
+    assert (error["code"], error["environment"], error["details"]) == ("bad_data", "laptop", [])
+
+
+def test_all_errors_have_the_same_fields(
+    invoke: Invoke, data_folder: Any, edit: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [invoke("status", "lapto", "--format", "json"), invoke("gc", "laptop", "--format", "json")]
+    edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channel: stabel")
+    documents.append(invoke("drift", "laptop", "--format", "json"))
+    monkeypatch.setattr(data, "names", lambda: [{}["second-train"]])
+    documents.append(invoke("status", "laptop", "--format", "json"))
+
+    errors = [json.loads(result.stdout)["error"] for result in documents]
+
+    assert [error["code"] for error in errors] == ["bad_data", "unreachable", "bad_data", "bug"]
+    fields = {"code", "message", "remedy", "file", "line", "details", "environment", "problems"}
+    assert [set(error) for error in errors] == [fields] * len(errors)
 
 
 @pytest.fixture
@@ -111,27 +134,47 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "names", names)
 
 
-REPORT = "this is a bug of jacquard 0.1.0: report this line, with the trace that is printed by:"
-BUG = f"{REPORT} jacquard --debug status edge-1"
+BUG = "this is a bug of jacquard 0.1.0"
 
 
 @pytest.mark.usefixtures("broken")
-def test_an_unexpected_failure_is_one_line_with_what_to_report(invoke: Invoke) -> None:
+def test_an_unexpected_failure_is_one_line_with_the_report_to_attach(invoke: Invoke, home: Path) -> None:
     result = invoke("status", "edge-1")
 
+    [report] = (home / "bug-reports").iterdir()
     assert (result.exit_code, result.stdout) == (70, "")
     [line] = result.stderr.splitlines()
     assert line.startswith("error: KeyError in test_cli_failures.py:")
-    assert line.endswith(f": 'second-train'; {BUG}")
+    assert line.endswith(f": 'second-train'; {BUG}; attach {report} to an issue")
+    head, _, trace = report.read_text().partition("\n\n")
+    assert [row.partition(":")[0] for row in head.splitlines()] == ["program", "time", "python", "command"]
+    assert {"program: jacquard 0.1.0", "command: jacquard status edge-1"} <= set(head.splitlines())
+    assert trace.startswith("Traceback (most recent call last):\n")
+    assert trace.endswith("KeyError: 'second-train'\n")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
 
 
 @pytest.mark.usefixtures("broken")
-def test_debug_prints_the_trace_of_an_unexpected_failure(invoke: Invoke) -> None:
-    result = invoke("--debug", "status", "edge-1")
+def test_without_a_folder_for_the_report_debug_prints_it(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path / "file"))
+
+    result = invoke("status", "edge-1")
+
+    assert result.exit_code == 70
+    assert result.stderr.endswith(f"; {BUG}; run the command again with --debug, and report its output\n")
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize("typed", [("--debug", "status", "edge-1"), ("status", "edge-1", "--debug")], ids=" ".join)
+def test_debug_prints_the_trace_of_an_unexpected_failure(invoke: Invoke, typed: tuple[str, ...]) -> None:
+    result = invoke(*typed)
 
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr.startswith("Traceback (most recent call last):\n")
-    assert result.stderr.endswith(f": 'second-train'; {BUG}\n")
+    assert f": 'second-train'; {BUG}; attach " in result.stderr
 
 
 @pytest.mark.usefixtures("broken")
@@ -141,21 +184,34 @@ def test_an_unexpected_failure_is_json_on_request(invoke: Invoke) -> None:
     assert json.loads(result.stdout)["error"]["code"] == "bug"
 
 
-def test_an_unexpected_failure_shows_no_secret(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_failure_shows_no_secret(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def names() -> list[str]:
         msg = "cannot log in with password=swordfish"
         raise ValueError(msg)
 
     monkeypatch.setattr(data, "names", names)
 
-    result = invoke("status", "edge-1")
+    result = invoke("--debug", "host", "edge-1", "a", "--reason", "token=swordfish", "--to", "triage")
 
     assert (result.exit_code, "swordfish" in result.stderr) == (ExitCode.BUG, False)
+    [report] = (home / "bug-reports").iterdir()
+    assert "token=[secret]" in report.read_text()
+    assert "swordfish" not in report.read_text()
     assert ": cannot log in with password=[secret]; this is a bug" in result.stderr
 
 
-def test_debug_changes_no_message_of_a_known_failure(invoke: Invoke) -> None:
-    assert invoke("--debug", "status", "latpop").stderr == invoke("status", "latpop").stderr
+def test_debug_adds_the_trace_of_a_known_failure_and_the_duration_to_its_message(invoke: Invoke) -> None:
+    message = invoke("status", "latpop").stderr
+
+    trace, found, rest = invoke("--debug", "status", "latpop").stderr.partition(message)
+
+    assert trace.startswith("Traceback (most recent call last):\n")
+    assert found
+    assert re.fullmatch(r"debug: exit code 2 after \d+\.\d s, including \d+\.\d s to load the command\n", rest)
+
+
+def test_debug_prints_no_trace_for_wrong_usage(invoke: Invoke) -> None:
+    assert "Traceback" not in invoke("--debug", "chek").stderr
 
 
 @pytest.mark.parametrize("verb", ["impact", "render"])

@@ -88,9 +88,12 @@ def test_clusters_that_do_not_answer_leave_it_open(
     monkeypatch.setattr("jacquard.cli.show_hosts.observe", lambda *_, **__: silent)
 
     answer = json.loads(invoke("show", "laptop", "uniformity", "--live", "--format", "json").stdout)
-    shown = lines(invoke("show", "laptop", "uniformity", "--live"))
+    text = invoke("show", "laptop", "uniformity", "--live")
 
     assert answer["unreachable"] == [MANAGEMENT]
     assert {pool["uniform"] for pool in answer["pools"]} == {None}
+    shown = text.stdout.splitlines()
     assert "acme-train/infer: 4 nodes, unknown, 0 of 4 inspected" in shown
     assert shown[-1] == "cluster management cannot be read: gone"
+    assert text.exit_code == 7
+    assert text.stderr == "unreachable: laptop: 1 cluster cannot be read, so the state is unknown\n"

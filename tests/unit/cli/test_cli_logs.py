@@ -39,7 +39,7 @@ def test_logs_are_listed_shown_and_matched_by_the_beginning_of_their_name(invoke
 def test_logs_of_a_region_that_never_was_say_what_writes_them(invoke: Invoke) -> None:
     result = invoke("logs", "laptop")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 7
     assert result.stderr == (
-        "error: laptop: there are no logs; if the region is local, 'jacquard up laptop' creates them\n"
+        "unreachable: laptop: there are no logs; if the region is local, 'jacquard up laptop' creates them\n"
     )
