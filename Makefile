@@ -8,7 +8,7 @@ E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup python up down check test e2e test-nightly bench lint lock clean
+.PHONY: help setup python up down check test e2e test-nightly bench lint lock docs docs-tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ test: lint ## all checks and tests of a merge, end-to-end tests last
 e2e: setup ## end-to-end tests only
 	@$(E2E) -m "not nightly"
 
-test-nightly: setup ## the slow proofs
+test-nightly: setup docs-tools ## the slow proofs
 	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(E2E) -n 2 -m nightly; regions=$$?; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 12 -m nightly $(FAST) && exit $$regions
@@ -49,8 +49,15 @@ test-nightly: setup ## the slow proofs
 bench: setup ## the figures of docs/contributing/performance.md
 	@$(BIN)/python tests/bench
 
+docs: python docs-tools ## build the documentation site in site/; links and anchors are checked
+	@$(BIN)/zensical build --clean --strict
+
+docs-tools: python
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-docs.lock
+
 lock: setup ## pin the Python dependencies again (needs uv)
 	@uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev --upgrade pyproject.toml -o requirements.lock
+	@uv pip compile --universal --python-version 3.11 --generate-hashes --group docs -c requirements.lock --upgrade -o requirements-docs.lock
 
 clean: ## remove the set-up of this clone; regions and their state stay
 	@$(PYTHON) -m jacquard.lab.toolchain clean

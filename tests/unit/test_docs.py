@@ -71,11 +71,11 @@ def test_each_component_has_a_page(concept: str) -> None:
 
 def test_the_index_lists_each_decision_with_its_title() -> None:
     rows = [
-        f"| [{number}](adr/{page.name}) | {title}"
-        for page in sorted((DOCS / "adr").glob("*.md"))
+        f"| [{number}]({page.name}) | {title}"
+        for page in sorted((DOCS / "adr").glob("0*.md"))
         for number, title in [text(page).partition("\n")[0].removeprefix("# ").split(". ", 1)]
     ]
-    index = text(DOCS / "README.md")
+    index = text(DOCS / "adr" / "README.md")
 
     assert [row for row in rows if row not in index] == []
 

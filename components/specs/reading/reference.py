@@ -83,7 +83,7 @@ class _Page:
         """Add the section of the mapping at ``path``, and the sections of its inner mappings."""
         below: list[tuple[str, str]] = []
         rows = "".join(self._row(path, name, schema, below) for name in schema["properties"])
-        heading = f"\n## {path}\n\n" if path else ""
+        heading = f"\n## {_title(path)}\n\n" if path else ""
         intro = schema.get("description", "")
         self.sections.append(f"{heading}{intro}\n\n{_HEAD}{rows}")
         for place, name in below:
@@ -126,7 +126,7 @@ class _Page:
             self._places[name] = f"{path} ({drivers[0]})" if drivers else path
             below.append((self._places[name], name))
         place = self._places[name]
-        return f"[{place}](#{re.sub(r'[^a-z0-9_ -]', '', place.lower()).replace(' ', '-')})"
+        return f"[{_title(place)}](#{re.sub(r'[^a-z0-9_ -]', '', place.lower()).replace(' ', '-')})"
 
     def _rules(self, field: dict[str, Any]) -> Iterator[str]:
         for member in self._members(field):
@@ -152,6 +152,11 @@ class _Page:
             if "properties" not in definition:
                 for word, text in zip(definition.get("enum", ()), definition.get("enumDescriptions", ()), strict=False):
                     yield f"`{word}`: {text}" if text else ""
+
+
+def _title(path: str) -> str:
+    """Return a path as heading or link text; ``<name>`` outside of code would be an HTML tag."""
+    return f"`{path}`" if "<" in path else path
 
 
 def _bounds(field: dict[str, Any]) -> Iterator[str]:
