@@ -5,9 +5,13 @@ Slow, so it runs at night; what needs no engine is run by each test of the comma
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
+from environment_data import ENVIRONMENTS
 from local_region import JACQUARD, LocalRegion, processes_of
-from walkthrough import Command, Edit, steps
+from repositories import committed
+from walkthrough import Command, Edit, Script, steps
 
 from jacquard.machine import paths
 
@@ -16,17 +20,21 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("first")
-    region = LocalRegion(folder, "edge-1", folder / "environments")
+    environments = folder / "clone" / "environments"
+    shutil.copytree(ENVIRONMENTS / "catalog", environments / "catalog")
+    region = LocalRegion(folder, "edge-1", committed(environments))
     try:
         for step in steps("guides/first-region.md"):
             match step:
                 case Edit():
-                    step.apply(region.environments.parent)
+                    step.apply(environments.parent)
+                case Script():
+                    step.run(environments.parent)
                 case Command(words=("jacquard", *arguments)):
                     outcome = region.run(JACQUARD, *arguments)
                     assert outcome.code == 0, f"{arguments}: {outcome.text}"
                 case Command(words=words):
-                    assert words in {("make", "setup"), ("source", ".venv/bin/activate")}
+                    assert words in {("make", "python"), ("make", "setup"), ("source", ".venv/bin/activate")}
     finally:
         region.kill_what_still_runs()
         region.jacquard("down", "edge-1")

@@ -81,6 +81,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
             if isinstance(step, Edit):
                 step.apply(shell.folder)
                 continue
+            assert isinstance(step, Command)
             if step == Command(("jacquard", "down", "edge-1")):
                 assert {contact(shell, name) for name in ("management", "first-train")} == {"on-call@cloud.example"}
                 assert_its_own_rule_refuses(shell)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from jacquard.machine import paths
 
-_BLOCK = re.compile(r"^```(diff)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HOW_TOS = tuple(sorted(page.stem for page in (paths.ROOT / "docs" / "how-to").glob("*.md")))
+"""Pages for single tasks, each of which starts from the region of the tutorial."""
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,22 @@ class Command:
     """A line that is typed."""
 
     words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Script:
+    """Lines of a shell that belong together."""
+
+    text: str
+
+    def run(self, project: Path, **variables: str) -> None:
+        """Run the lines in the folder of a project, with the command of this environment."""
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        person = {f"GIT_{role}_{what}": "a@example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(paths.ROOT), **person, **variables}
+        command = ["bash", "-euo", "pipefail", "-c", self.text]
+        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{self.text}\n{done.stdout}{done.stderr}"
 
 
 @dataclass(frozen=True)
@@ -33,16 +54,22 @@ class Edit:
         (project / self.file).write_text(text.replace(self.old, self.new))
 
 
-def steps(page: str) -> list[Command | Edit]:
-    """Return what ``docs/PAGE`` says to do, in order."""
+def steps(page: str) -> list[Command | Edit | Script]:
+    """Return what ``docs/PAGE`` says to do, in order; blocks of other languages only show something."""
     text = (paths.ROOT / "docs" / page).read_text(encoding="utf-8")
-    found: list[Command | Edit] = []
+    found: list[Command | Edit | Script] = []
     for kind, block in _BLOCK.findall(text):
-        found += [_edit(block)] if kind else [Command(tuple(shlex.split(line))) for line in block.splitlines()]
+        match kind:
+            case "diff":
+                found.append(_edit(block))
+            case "bash":
+                found.append(Script(block))
+            case "":
+                found += [Command(tuple(shlex.split(line))) for line in block.splitlines()]
     return found
 
 
 def _edit(block: str) -> Edit:
     first, *lines = block.splitlines()
-    parts = {sign: "\n".join(line[1:] for line in lines if line[0] == sign) for sign in "-+"}
-    return Edit(first.removeprefix("--- "), parts["-"], parts["+"])
+    old, new = ("\n".join(line[1:] for line in lines if line[0] in signs) for signs in ("- ", "+ "))
+    return Edit(first.removeprefix("--- "), old, new)

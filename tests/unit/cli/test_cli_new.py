@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from environment_data import ENVIRONMENTS, copy_data
+from repositories import committed
 from typer.testing import Result
-from walkthrough import Command, Edit, steps
+from walkthrough import Command, Edit, Script, steps
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 from jacquard.starters.hosts import HEADER
 from jacquard.starters.region import renamed, with_halls
 
 Invoke = Callable[..., Result]
-NO_ENGINE = {"new", "allocate", "check", "show"}
+ENGINE = {"up", "preview", "status", "down"}
 
 
 @pytest.fixture
@@ -66,15 +70,26 @@ def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, fol
 
 
 def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, folder: Path) -> None:
+    project = folder.parent
+    shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
+    committed(folder)
+    shown = ""
     for step in steps("guides/first-region.md"):
         match step:
             case Edit():
-                step.apply(folder.parent)
-            case Command(words=("jacquard", verb, *rest)) if verb in NO_ENGINE:
+                step.apply(project)
+            case Script():
+                step.run(project)
+            case Command(words=("jacquard", verb, *rest)) if verb not in ENGINE:
                 result = new(verb, *rest)
                 assert result.exit_code == 0, f"{verb}: {result.output}"
+                shown += result.output
     train = load_environment("edge-1", folder).tenants[0].clusters[0].pools[1]
-    assert (train.name, train.nodes) == ("train", 6)
+    assert (train.name, train.nodes) == ("train", 8)
+    page = (paths.ROOT / "docs" / "guides" / "first-region.md").read_text()
+    blocks = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert blocks
+    assert [block for block in blocks if block not in shown] == []
 
 
 def test_like_takes_the_shape_without_tenants_and_hosts(invoke: Invoke, data_folder: Path) -> None:

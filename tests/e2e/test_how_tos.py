@@ -1,0 +1,71 @@
+"""The pages for single tasks, run as they are written, one after the other in one region. Slow, so it runs at night."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS
+from local_region import JACQUARD, LocalRegion, processes_of
+from repositories import COMMIT, committed, git
+from walkthrough import HOW_TOS, Command, Edit, Script, steps
+
+from jacquard.machine import paths
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+LAST = "retire-a-tenant"
+"""Page that removes the tenant which the others use."""
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """The region of the tutorial, applied."""
+    folder = tmp_path_factory.mktemp("tasks") / "clone"
+    shutil.copytree(ENVIRONMENTS / "catalog", folder / "environments" / "catalog")
+    region = LocalRegion(folder.parent, "edge-1", folder / "environments")
+    region.variables["PATH"] = f"{Path(JACQUARD).parent}:{os.environ['PATH']}"
+    try:
+        for verb in ("new", "allocate", "up"):
+            outcome = region.run(JACQUARD, verb, "edge-1")
+            assert outcome.code == 0, outcome.text
+        committed(region.environments)
+        yield region
+    finally:
+        region.kill_what_still_runs()
+        region.jacquard("down", "edge-1")
+        for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
+            written.unlink()  # where Pulumi.yaml of this clone says
+    assert processes_of(region.home) == []
+
+
+def _remove_vms(region: LocalRegion) -> None:
+    """Remove the VMs of another page, as the last page requires."""
+    tenant = region.environments / "edge-1" / "tenants" / "first.yaml"
+    others, found, _ = tenant.read_text().partition("\nvms:\n")
+    if found:
+        tenant.write_text(f"{others}\n")
+        for verb in ("allocate", "up"):
+            outcome = region.run(JACQUARD, verb, "edge-1")
+            assert outcome.code == 0, outcome.text
+
+
+@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST}), LAST])
+def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
+    project = region.environments.parent
+    if page == LAST:
+        _remove_vms(region)
+    for step in steps(f"how-to/{page}.md"):
+        match step:
+            case Edit():
+                step.apply(project)
+            case Script(text=text):
+                outcome = region.run("bash", "-euo", "pipefail", "-c", f"cd {project}\n{text}")
+                assert outcome.code == 0, f"{text}: {outcome.text}"
+            case Command(words=(_, *arguments)):
+                outcome = region.run(JACQUARD, *arguments)
+                assert outcome.code == 0, f"{arguments}: {outcome.text}"
+    git(project, "add", "environments")
+    git(project, *COMMIT)

@@ -1,0 +1,93 @@
+"""The pages for single tasks do as they say, up to the engine; `tests/e2e/test_how_tos.py` also runs the engine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS
+from repositories import COMMIT, committed, git
+from typer.testing import Result
+from walkthrough import HOW_TOS, Command, Edit, Script, steps
+
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
+
+Invoke = Callable[..., Result]
+ENGINE = {"up", "preview", "status", "facts", "drift"}
+"""Verbs that need the engine or a cluster."""
+
+
+def test_each_page_is_run() -> None:
+    assert sorted(HOW_TOS) == sorted(RESULTS)
+
+
+def rack(region: Environment) -> bool:
+    return {host.rack for host in region.hosts} == {"a01", "a02", "a03"} and len(region.hosts) == 14
+
+
+def two_tenants(region: Environment) -> bool:
+    return [tenant.tenant for tenant in region.tenants] == ["first", "second"]
+
+
+def machine(region: Environment) -> bool:
+    [vm] = region.tenants[0].vms.instances if region.tenants[0].vms else []
+    return vm.name == "bastion"
+
+
+def spare(region: Environment) -> bool:
+    held = [host for host, pool in region.allocations.hosts.items() if pool == "first-train/train"]
+    return {"a01-u02", "a01-u06"} <= set(held)
+
+
+def rolled(region: Environment) -> bool:
+    pinned = {group: intent.partition("@")[0] for group, intent in region.image_pins.groups.items()}
+    return pinned == {"first-train/system/a02": "cpu-2026.11.3", "first-train/train/a01": "gpu-2026.11.3"}
+
+
+def empty(region: Environment) -> bool:
+    return region.tenants == () and region.allocations.hosts == {}
+
+
+RESULTS: dict[str, Callable[[Environment], bool]] = {
+    "add-a-rack": rack,
+    "add-a-tenant": two_tenants,
+    "order-vms": machine,
+    "take-out-a-host": spare,
+    "upgrade-kubernetes": rolled,
+    "retire-a-tenant": empty,
+}
+"""Whether the data are as the page promises."""
+
+
+@pytest.fixture
+def project(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a committed region, as the tutorial leaves it after the first `allocate`."""
+    folder = tmp_path / "clone" / "environments"
+    shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
+    for verb in ("new", "allocate"):
+        assert invoke(verb, "edge-1").exit_code == ExitCode.OK
+    return committed(folder).parent
+
+
+@pytest.mark.parametrize("page", RESULTS)
+def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path, page: str) -> None:
+    for step in steps(f"how-to/{page}.md"):
+        match step:
+            case Edit():
+                step.apply(project)
+            case Script(text=text) if "kubectl" not in text:
+                step.run(project)
+            case Command(words=("jacquard", "up", *_)):
+                git(project, "add", "environments")
+                git(project, *COMMIT, "--allow-empty")
+            case Command(words=("jacquard", verb, *rest)) if verb not in ENGINE:
+                result = invoke(verb, *rest)
+                assert result.exit_code == ExitCode.OK, f"{verb}: {result.output}"
+
+    assert invoke("check", "edge-1").exit_code == ExitCode.OK
+    assert RESULTS[page](load_environment("edge-1", project / "environments"))
