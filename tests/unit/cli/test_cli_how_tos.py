@@ -48,6 +48,10 @@ def rolled(region: Environment) -> bool:
     return pinned == {"first-train/system/a02": "cpu-2026.11.3", "first-train/train/a01": "gpu-2026.11.3"}
 
 
+def unchanged(region: Environment) -> bool:
+    return set(region.allocations.groups) == set(region.image_pins.groups) and len(region.hosts) == 12
+
+
 def empty(region: Environment) -> bool:
     return region.tenants == () and region.allocations.hosts == {}
 
@@ -58,6 +62,7 @@ RESULTS: dict[str, Callable[[Environment], bool]] = {
     "order-vms": machine,
     "take-out-a-host": spare,
     "upgrade-kubernetes": rolled,
+    "upgrade-jacquard": unchanged,
     "retire-a-tenant": empty,
 }
 """Whether the data are as the page promises."""
