@@ -51,6 +51,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         lets_dpus_go=region.dpus.release is not None and has_dpus(placed),
         windows=_windows(environment, placed),
         tests=node_tests(environment, placed),
+        slos=region.slos,
     )
 
 

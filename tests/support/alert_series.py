@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -133,9 +133,9 @@ def minutes(duration: str) -> int:
     return int(duration[:-1]) * unit // 60
 
 
-def run(tool: Path, folder: Path, rule: Mapping[str, Any], unit_tests: Mapping[str, Any]) -> str:
-    """Return the output of the unit tests of ``rule``; empty if they pass."""
-    groups = {"groups": [{"name": _GROUP, "rules": [dict(rule)]}]}
+def run(tool: Path, folder: Path, rules: Iterable[Mapping[str, Any]], unit_tests: Mapping[str, Any]) -> str:
+    """Return the output of the unit tests of ``rules``, an alert and its recording rules; empty if they pass."""
+    groups = {"groups": [{"name": _GROUP, "rules": [dict(rule) for rule in rules]}]}
     (folder / "rules.yaml").write_text(json.dumps(groups), encoding="utf-8")
     test = folder / "test.yaml"
     test.write_text(json.dumps(unit_tests), encoding="utf-8")

@@ -29,6 +29,8 @@ class Alert:
 
     rule: Mapping[str, Any]
     """The rule."""
+    records: tuple[Mapping[str, Any], ...]
+    """Recording rules of its group."""
     cluster: str
     """Cluster that evaluates it: the management cluster for rules over the store of metrics."""
 
@@ -48,7 +50,10 @@ def alerts_of(name: str) -> list[Alert]:
 def _alerts(item: Manifest) -> Iterator[Alert]:
     if item.kind in RULES:
         for group in item.body["spec"]["groups"]:
-            yield from (Alert(rule=rule, cluster=item.cluster) for rule in group["rules"] if "alert" in rule)
+            records = tuple(rule for rule in group["rules"] if "record" in rule)
+            for rule in group["rules"]:
+                if "alert" in rule:
+                    yield Alert(rule=rule, records=records, cluster=item.cluster)
 
 
 @cache

@@ -12,6 +12,7 @@ from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec, Events
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.pools.intents import NodeIntent
+from components.specs.region.observability import SlosSpec
 
 API_PORT = 6443
 ADDRESS_POOL = "control-plane-vips"
@@ -62,6 +63,8 @@ class ControlPlane:
     """Failure domains in which the cluster has rollout groups, in order."""
     intents: tuple[NodeIntent, ...]
     """Distinct intents of the cluster's nodes."""
+    slos: SlosSpec
+    """Service level objectives of the API servers."""
 
     @property
     def labels(self) -> dict[str, str]:

@@ -26,6 +26,7 @@ from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.pools.node_templates import kubelet_settings, worker_profile
 from components.render.providers import Provider
+from components.render.region import objectives
 from components.render.region.budgets import quorum_budget, serving_budget
 from components.render.region.monitors import INTERVAL, metrics_service, rules, service_monitor
 from components.specs.control_planes.data_stores import DataStoreSpec
@@ -59,7 +60,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     return (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name)]),
-        rules(name, labels, etcd=dedicated),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=dedicated),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
         *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if dedicated else ()),
         *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),

@@ -15,6 +15,7 @@ from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
 from components.render.providers import Provider
+from components.render.region import objectives
 from components.render.region.budgets import serving_budget
 from components.render.region.monitors import INTERVAL, metrics_service, relabelled, rules, service_monitor
 from components.render.region.operators import CERT_MANAGER, Operator
@@ -222,7 +223,7 @@ def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...
     return (
         metrics_service(name, labels, _pods(name), _METRICS_PORTS),
         service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),
-        rules(name, labels, etcd=etcd),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=etcd),
         *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
     )
 

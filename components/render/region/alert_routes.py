@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.render.objects import given
-from components.render.region.monitors import CONTROL_PLANE_DOWN, METRICS_MISSING, Audience
+from components.render.region.monitors import (
+    AVAILABILITY_BURN,
+    CONTROL_PLANE_DOWN,
+    CONTROL_PLANE_FAILS,
+    CONTROL_PLANE_SLOW,
+    CONTROL_PLANE_WAS_DOWN,
+    LATENCY_BURN,
+    METRICS_MISSING,
+    Audience,
+)
 from components.render.region.platform_objects import (
     CLUSTER_NOT_AVAILABLE,
     GROUP_NOT_AVAILABLE,
@@ -52,6 +61,7 @@ _CHANNELS = {
 }
 """List of the receiver, field with the file, key of the Secret and further fields, by field of the spec."""
 _EQUAL = ["tenant", "cluster"]
+_CRITICAL = 'severity = "critical"'
 AGENTS_DOWN = ".+AgentsDown"
 """Names of the alerts about DaemonSets whose pods do not run on some nodes."""
 
@@ -155,11 +165,16 @@ def _mail(mail: MailServerSpec) -> dict[str, Any]:
 
 def _inhibitions() -> Iterator[dict[str, Any]]:
     """Yield rules that keep one alert of several with the same cause."""
-    yield _inhibition('severity = "critical"', 'severity =~ "warning|info"', ["namespace", "alertname", *_EQUAL])
+    yield _inhibition(_CRITICAL, 'severity =~ "warning|info"', ["namespace", "alertname", *_EQUAL])
     # kube-prometheus-stack's alerts of severity info are sent only next to a more severe alert of their namespace.
     yield _inhibition('alertname = "InfoInhibitor"', 'severity = "info"', ["namespace"])
     consequences = f"{CLUSTER_NOT_AVAILABLE}|{GROUP_NOT_AVAILABLE}|{NODE_UNHEALTHY}|{METRICS_MISSING}"
     yield _inhibition(f'alertname = "{CONTROL_PLANE_DOWN}"', f'alertname =~ "{consequences}|ControlPlane.+"', _EQUAL)
+    yield _inhibition(f'alertname = "{AVAILABILITY_BURN}"', f'alertname = "{CONTROL_PLANE_FAILS}"', _EQUAL)
+    yield _inhibition(f'alertname = "{LATENCY_BURN}"', f'alertname = "{CONTROL_PLANE_SLOW}"', _EQUAL)
+    # The short windows of critical alerts contain an outage that is over.
+    past = _inhibition(f'alertname = "{CONTROL_PLANE_WAS_DOWN}"', f'alertname = "{AVAILABILITY_BURN}"', _EQUAL)
+    yield {**past, "target_matchers": [*past["target_matchers"], _CRITICAL]}
     # A rollout group is a failure domain, so that a lost rack is one alert.
     yield _inhibition(f'alertname = "{GROUP_NOT_AVAILABLE}"', f'alertname = "{NODE_UNHEALTHY}"', [*_EQUAL, "group"])
     # Agents of DaemonSets do not run on nodes of a lost rack, and on nodes that a wave reboots or replaces.

@@ -9,6 +9,9 @@ from components.specs.region.region import RegionSpec
 
 NAMESPACE = "monitoring"
 CHART = "kube-prometheus-stack"
+_REPLACED = {"kubeApiserverBurnrate": False, "kubeApiserverSlos": False}
+"""Rules of the chart over the sum of all API servers, those of tenants included; `objectives` judges each cluster
+(PHC:charts/kube-prometheus-stack/templates/prometheus/rules-1.14/kube-apiserver-slos.yaml)."""
 
 
 def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Operator:
@@ -27,6 +30,7 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Ope
         namespace=NAMESPACE,
         values={
             **alerting,
+            "defaultRules": {"rules": _REPLACED},
             "prometheus": {
                 "prometheusSpec": {
                     **every,

@@ -15,12 +15,16 @@ from components.render.objects import manifest
 API_GROUP = "monitoring.coreos.com/v1"
 INTERVAL = "30s"
 CONTROL_PLANE_DOWN = "ControlPlaneDown"
+CONTROL_PLANE_WAS_DOWN = "ControlPlaneWasDown"
+CONTROL_PLANE_FAILS, CONTROL_PLANE_SLOW = "ControlPlaneFails", "ControlPlaneSlow"
+AVAILABILITY_BURN, LATENCY_BURN = "ControlPlaneAvailabilityBurn", "ControlPlaneLatencyBurn"
 METRICS_MISSING = "ClusterMetricsMissing"
 RUNBOOKS = f"https://{keys.DOMAIN}/docs/region/alerts.md"
 """Page with the runbooks of alerts. The default anchor of an alert is its name in lower case."""
 HOLD = "10m"
-_MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
-_SLOW_SECONDS = 1
+_DOWN_HOLD = "2m"
+MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
+SLOW_SECONDS = 1
 """Objective of SIG Scalability for mutating requests, in seconds at the 99th percentile."""
 _FULL_PERCENT = 80
 _FAILED_PERCENT = 5
@@ -96,12 +100,12 @@ def pod_monitor(
     )
 
 
-def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
-    """Return the alerts of a control plane; with ``etcd``, including its dedicated etcd."""
+def rules(cluster: str, labels: Mapping[str, str], objectives: dict[str, Any], *, etcd: bool) -> Manifest:
+    """Return the rules of a control plane and the group ``objectives``; with ``etcd``, also of its dedicated etcd."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
     common = {"cluster": cluster, "tenant": labels[keys.TENANT]}
     return prometheus_rule(
-        f"{cluster}-control-plane", "control-plane", alerts, common, namespace=cluster, labels=labels
+        f"{cluster}-control-plane", "control-plane", alerts, common, objectives, namespace=cluster, labels=labels
     )
 
 
@@ -174,14 +178,17 @@ def prometheus_rule(
     group: str,
     alerts: list[dict[str, Any]],
     named: Mapping[str, str],
-    *,
+    *groups: dict[str, Any],
     namespace: str,
     labels: Mapping[str, str],
     there: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the PrometheusRule ``name`` with ``alerts`` and the common labels ``named``, in the cluster ``there``."""
+    """Return the PrometheusRule ``name`` in the cluster ``there``.
+
+    It has ``group`` with ``alerts``, whose common labels are ``named``, and further ``groups``.
+    """
     labelled = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
-    spec = {"groups": [{"name": group, "rules": labelled}]}
+    spec = {"groups": [{"name": group, "rules": labelled}, *groups]}
     return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, cluster=there, spec=spec)
 
 
@@ -190,7 +197,7 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
     failed = (
         f'sum(rate(apiserver_request_total{{{of},code=~"5.."}}[5m])) / sum(rate(apiserver_request_total{{{of}}}[5m]))'
     )
-    buckets = f"sum by (le) (rate(apiserver_request_sli_duration_seconds_bucket{{{of},{_MUTATING}}}[5m]))"
+    buckets = f"sum by (le) (rate(apiserver_request_sli_duration_seconds_bucket{{{of},{MUTATING}}}[5m]))"
     return [
         alert(
             CONTROL_PLANE_DOWN,
@@ -198,19 +205,20 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
             f"absent(up{{{of}}} == 1)",
             "All API servers of the cluster are down: nodes and pods keep running, but cannot be changed or repaired.",
             audience=Audience.TENANT,
+            hold=_DOWN_HOLD,
         ),
         alert(
-            "ControlPlaneFails",
+            CONTROL_PLANE_FAILS,
             "warning",
             f"{failed} > {_FAILED_PERCENT / 100}",
             f"More than {_FAILED_PERCENT} % of API requests fail with a server error.",
             audience=Audience.TENANT,
         ),
         alert(
-            "ControlPlaneSlow",
+            CONTROL_PLANE_SLOW,
             "warning",
-            f"histogram_quantile(0.99, {buckets}) > {_SLOW_SECONDS}",
-            f"The 99th percentile latency of mutating API requests exceeds {_SLOW_SECONDS} s.",
+            f"histogram_quantile(0.99, {buckets}) > {SLOW_SECONDS}",
+            f"The 99th percentile latency of mutating API requests exceeds {SLOW_SECONDS} s.",
             audience=Audience.TENANT,
         ),
     ]

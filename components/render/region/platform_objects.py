@@ -57,8 +57,8 @@ def metrics() -> dict[str, Any]:
     }
 
 
-def rules(namespace: str) -> Manifest:
-    """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault."""
+def rules(namespace: str, *groups: dict[str, Any]) -> Manifest:
+    """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault, and ``groups``."""
     kinds = "|".join(kind for _, kind, _ in _FLUX.values())
     unavailable = 'status_condition{type="Available",status="False"} == 1'
     machine, unhealthy = "capi_machine_status_condition", 'type="HealthCheckSucceeded",status="False"'
@@ -109,7 +109,7 @@ def rules(namespace: str) -> Manifest:
             " host to production, or assign more hosts.",
         ),
     ]
-    return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=namespace, labels={})
+    return prometheus_rule(_NAME, _NAME, alerts, {}, *groups, namespace=namespace, labels={})
 
 
 def _resources() -> Iterator[dict[str, Any]]:

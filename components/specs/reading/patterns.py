@@ -48,6 +48,7 @@ PATTERN_RULES = {
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",
+    observability.OBJECTIVE: "must be a percentage from 95% to 99.99% like 99.95%",
     observability.EMAIL: "must be one e-mail address like oncall@cloud.example",
     cluster_api.RELEASE: "must be a release like v1.13.5",
     flux.GIT_URL: "must be a URL with a host name and without a password, like"

@@ -29,6 +29,11 @@ MIN_STORAGE_PODS = 2 * REPLICATION_FACTOR - 1
 (VM:docs/victoriametrics/Cluster-VictoriaMetrics.md Replication and data safety)."""
 MAX_STORAGE_PODS = 50
 """Maximum number of storage pods that upstream recommends (VM:docs/guides/understand-your-setup-size/README.md)."""
+OBJECTIVE = r"^9[5-9](\.[0-9]{1,2})?%$"
+Objective = Annotated[str, StringConstraints(pattern=OBJECTIVE)]
+"""Objective in percent. Below 95 %, no outage can use the error budget 14.4 times too fast."""
+AVAILABILITY, LATENCY = "99.9%", "99%"
+"""Default objectives. That for latency is the objective of SIG Scalability for mutating requests."""
 _CHANNELS = ("email", "pagerduty_secret", "slack_secret", "webhook_secret")
 
 
@@ -136,6 +141,37 @@ class MetricsStoreSpec(CheckedSpec):
             yield ConstraintViolation(text, ("address",))
 
 
+class SloSpec(Spec):
+    """Objective that differs from the default, and the reason."""
+
+    objective: Objective
+    """Percentage of requests that must be good, over 30 days, such as 99.95%."""
+    reason: Text
+    """Reason for the objective, for operators, such as a contract."""
+
+
+class SlosSpec(Spec):
+    """Service level objectives (SLOs) of the API servers of all control planes, over 30 days.
+
+    Alerts fire if the error budget, the remaining percentage, is used too fast.
+    """
+
+    availability: SloSpec | None = None
+    """Requests that do not fail with a server error; outages count as failures. By default 99.9 %."""
+    latency: SloSpec | None = None
+    """Mutating requests that take at most one second. By default 99 %."""
+
+    @property
+    def of_availability(self) -> Objective:
+        """Return the objective for availability."""
+        return self.availability.objective if self.availability else AVAILABILITY
+
+    @property
+    def of_latency(self) -> Objective:
+        """Return the objective for latency."""
+        return self.latency.objective if self.latency else LATENCY
+
+
 class ObservabilitySpec(CheckedSpec):
     """Observability of a region: what is stored, and who gets alerts."""
 
@@ -148,6 +184,9 @@ class ObservabilitySpec(CheckedSpec):
     metrics: MetricsStoreSpec | None = None
     """Storage of metrics and of the state of alerts. By default both are lost when their pods restart, and metrics
     are kept for ten days."""
+
+    slos: SlosSpec = SlosSpec()
+    """Service level objectives of control planes."""
 
     @property
     def store(self) -> MetricsStoreSpec | None:

@@ -41,7 +41,7 @@ from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
 from components.specs.region.external_secrets import SecretsSpec
-from components.specs.region.observability import ObservabilitySpec
+from components.specs.region.observability import ObservabilitySpec, SlosSpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.region.registry import RegistrySpec
 from components.specs.storage.buckets import ObjectStoreSpec
@@ -284,6 +284,11 @@ class RegionSpec(DataFile):
     registry: RegistrySpec | None = None
     """Pull-through image proxy for DPUs, and for nodes if ``nodes`` is true. By default DPUs and nodes pull directly
     from the registries."""
+
+    @property
+    def slos(self) -> SlosSpec:
+        """Return the service level objectives, which do not depend on receivers of alerts."""
+        return self.observability.slos if self.observability else SlosSpec()
 
     @property
     def fabrics_by_name(self) -> dict[str, FabricSpec]:

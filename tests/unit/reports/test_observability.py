@@ -85,6 +85,9 @@ def test_the_report_names_monitor_alerts_and_receivers() -> None:
         "ControlPlaneSlow",
         "EtcdWithoutLeader",
         "EtcdNearlyFull",
+        "ControlPlaneWasDown",
+        "ControlPlaneAvailabilityBurn",
+        "ControlPlaneLatencyBurn",
     )
     assert (planes.operators, len(planes.tenants), planes.inside) == (("on-call", "platform"), 4, False)
     assert (gpus.monitor, gpus.instances, gpus.monitored) == (Monitor.CHART, 4, 3)

@@ -45,6 +45,8 @@ EXCEPTIONS = {
     "OidcSpec.admin_group": BY_PROPERTY,
     "ReceiverSpec.pagerduty_secret": BY_PROPERTY,
     "ReceiverSpec.slack_secret": BY_PROPERTY,
+    "SlosSpec.availability": BY_PROPERTY,
+    "SlosSpec.latency": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
 }
 """Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""

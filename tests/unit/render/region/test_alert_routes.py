@@ -138,6 +138,7 @@ def test_a_region_without_observability_keeps_the_defaults_of_the_chart() -> Non
 
 
 LOST, WAVE = {"alertname": "RolloutGroupNotAvailable"}, {"alertname": "RolloutInProgress", "severity": "info"}
+BURN = {"alertname": "ControlPlaneAvailabilityBurn"}
 OF_CLUSTER = {"tenant": "acme", "cluster": "acme-train"}
 
 
@@ -154,6 +155,12 @@ OF_CLUSTER = {"tenant": "acme", "cluster": "acme-train"}
         ({**WAVE, "group": "a01"}, {"alertname": "GpuLost", "node": "n1"}, False),
         ({"alertname": "ControlPlaneDown"}, {"alertname": "RolloutGroupNotAvailable", "group": "a01"}, True),
         ({"alertname": "ControlPlaneDown"}, {"alertname": "ControlPlaneSlow", "cluster": "acme-dev"}, False),
+        ({"alertname": "ControlPlaneDown"}, {**BURN, "severity": "warning"}, True),
+        ({"alertname": "ControlPlaneWasDown"}, {**BURN, "severity": "critical"}, True),
+        ({"alertname": "ControlPlaneWasDown"}, {**BURN, "severity": "warning"}, False),
+        (BURN, {"alertname": "ControlPlaneFails"}, True),
+        (BURN, {"alertname": "ControlPlaneSlow"}, False),
+        ({"alertname": "ControlPlaneLatencyBurn"}, {"alertname": "ControlPlaneSlow"}, True),
     ],
 )
 def test_a_lost_rack_and_a_wave_silence_only_their_consequences(

@@ -40,7 +40,7 @@ def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case
 
     assert rules, f"no rule for {case.alert}"
     for alert in rules:
-        assert run(_tool(), tmp_path, alert.rule, unit_tests(alert.rule, case)) == ""
+        assert run(_tool(), tmp_path, (*alert.records, alert.rule), unit_tests(alert.rule, case)) == ""
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ def test_a_wrong_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path)
     case = next(case for case in cases() if case.alert == "GpuLost")
     [alert] = _rules(case)
 
-    assert f"testGroupName: {failed}" in run(_tool(), tmp_path, {**alert.rule, **change}, unit_tests(alert.rule, case))
+    assert f"testGroupName: {failed}" in run(
+        _tool(), tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case)
+    )
 
 
 def test_each_rule_has_a_case() -> None:
@@ -68,7 +70,8 @@ def test_each_rule_has_a_case() -> None:
 
 @pytest.mark.parametrize("alert", [pytest.param(alert, id=alert.rule["alert"]) for alert in every_alert()])
 def test_an_expression_only_uses_metrics_and_labels_that_exporters_have(alert: Alert) -> None:
-    assert list(problems(alert.rule["expr"])) == []
+    for rule in (*alert.records, alert.rule):
+        assert list(problems(rule["expr"])) == []
 
 
 @pytest.mark.parametrize("case", _CASES)
