@@ -136,6 +136,14 @@ SignersOption = Annotated[
         help="With --preview: allowed signers of the preview. Default: previews.signers of region.yaml.",
     ),
 ]
+MetricsFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--metrics-file",
+        metavar="FILE",
+        help="Replace this .prom file with metrics of the run, for the textfile collector of node-exporter.",
+    ),
+]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.")
 ]

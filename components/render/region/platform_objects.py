@@ -26,9 +26,10 @@ _FLUX = {
 _CLUSTER_API, _VERSION = "cluster.x-k8s.io", "v1beta2"
 _TENANT = {"tenant": ["metadata", "labels", keys.TENANT]}
 _GROUP = {"group": ["metadata", "labels", keys.GROUP]}
+_PAUSED = {"paused": ["spec", "paused"]}
 _KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
     "Cluster": ("clusters", _TENANT),
-    "MachineDeployment": ("machinedeployments", {**_TENANT, **_GROUP}),
+    "MachineDeployment": ("machinedeployments", {**_TENANT, **_GROUP, **_PAUSED}),
     "Machine": (
         "machines",
         {
@@ -42,6 +43,11 @@ _KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
 _CONDITIONS: Mapping[str, list[str]] = {"Machine": ["[type=HealthCheckSucceeded]"]}
 """Path below the conditions, by kind, to limit the number of series; all conditions by default."""
 _READY = ["status", "conditions", "[type=Ready]", "status"]
+_UP_TO_DATE = "status_up_to_date_replicas"
+"""Gauge of MachineDeployments, by which a rollout makes progress (CAPI:api/core/v1beta2/machinedeployment_types.go)."""
+_STALLED = "120m"
+"""Time in which a node is drained, deprovisioned, booted and joined, with a reserve for large servers."""
+_OLD_DAYS = 7
 _SOON = "1m"
 """Hold time of a condition that is False only after a hold time of its health check."""
 
@@ -109,7 +115,39 @@ def rules(namespace: str, *groups: dict[str, Any]) -> Manifest:
             " host to production, or assign more hosts.",
         ),
     ]
+    alerts += [_rollout_stalled(), *_of_runs()]
     return prometheus_rule(_NAME, _NAME, alerts, {}, *groups, namespace=namespace, labels={})
+
+
+def _rollout_stalled() -> dict[str, Any]:
+    rolling = 'capi_machinedeployment_status_condition{type="RollingOut",status="True",paused!="true"} == 1'
+    still = f"changes(capi_machinedeployment_{_UP_TO_DATE}[10m]) == 0"
+    return alert(
+        "RolloutStalled",
+        "warning",
+        f"{rolling} and on (namespace, name) {still}",
+        "A rollout that is not paused has replaced no node for two hours; 'jacquard status' lists the nodes that it"
+        " waits for.",
+        hold=_STALLED,
+    )
+
+
+def _of_runs() -> tuple[dict[str, Any], ...]:
+    """Return the alerts on metrics that commands write with ``--metrics-file`` for node-exporter."""
+    return (
+        alert(
+            "DriftFound",
+            "warning",
+            "jacquard_drift_objects > 0",
+            "Objects of the region differ from the data; 'jacquard drift' lists them and who changed them.",
+        ),
+        alert(
+            "ApplyOld",
+            "warning",
+            f'time() - jacquard_run_last_success_time_seconds{{command="up"}} > {_OLD_DAYS * 86_400}',
+            f"No 'jacquard up' of the environment succeeded for {_OLD_DAYS} days: the region may differ from the data.",
+        ),
+    )
 
 
 def _resources() -> Iterator[dict[str, Any]]:
@@ -133,7 +171,7 @@ def _resources() -> Iterator[dict[str, Any]]:
                 **labels,
             },
             "metricNamePrefix": f"capi_{kind.lower()}",
-            "metrics": [_condition(kind), *([_info("info", "Labels of a Cluster.", {})] if kind == "Cluster" else [])],
+            "metrics": [_condition(kind), *_further(kind)],
         }
 
 
@@ -154,6 +192,16 @@ def _condition(kind: str) -> dict[str, Any]:
 
 def _info(name: str, text: str, labels: Mapping[str, list[str]]) -> dict[str, Any]:
     return {"name": name, "help": text, "each": {"type": "Info", "info": {"labelsFromPath": dict(labels)}}}
+
+
+def _further(kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the metrics of ``kind`` in addition to its conditions."""
+    if kind == "Cluster":
+        yield _info("info", "Labels of a Cluster.", {})
+    if kind == "MachineDeployment":
+        gauge = {"path": ["status", "upToDateReplicas"], "nilIsZero": True}
+        text = "Up-to-date replicas of a MachineDeployment."
+        yield {"name": _UP_TO_DATE, "help": text, "each": {"type": "Gauge", "gauge": gauge}}
 
 
 def _permissions() -> Iterator[dict[str, list[str]]]:

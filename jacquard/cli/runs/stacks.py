@@ -1,11 +1,15 @@
 """Parallel work on the stacks of an environment: a progress board, and a table of results after failures."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, TypeVar, cast
 
+import typer
+
+from components.specs.environment import Environment
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Stop, approval_of, known, worst
 from jacquard.cli.runs.engine import tell_stopping
@@ -14,6 +18,7 @@ from jacquard.cli.views.progress import Screen
 from jacquard.engine import parallelism
 from jacquard.engine.errors import EngineStopped
 from jacquard.engine.parallel import Needs, Outcome, side_by_side
+from stacks.target import stack_names
 
 Result = TypeVar("Result")
 
@@ -146,3 +151,18 @@ def _failures(outcomes: Sequence[Outcome[Any]]) -> list[Exception]:
 
 def _screen(total: int, *, telling: bool) -> AbstractContextManager[Screen]:
     return nullcontext(Screen(stderr())) if total == 1 else board(stderr(), total, telling=telling)
+
+
+def confirm_stage(environment: Environment) -> None:
+    """Ask before stacks of a real region are applied.
+
+    Raises:
+        Stop: there is no terminal to ask.
+    """
+    count = plural(len(stack_names(environment)), "stack")
+    question = f"apply {count} to {environment.region.stage} environment {environment.name}?"
+    if not sys.stdin.isatty():
+        stage = environment.region.stage
+        msg = f"{environment.name}: stage {stage} requires confirmation; without a terminal, add --yes"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    typer.confirm(question, abort=True, err=True)

@@ -1,13 +1,11 @@
 """``jacquard up``: applies an environment and waits until it is ready."""
 
 import datetime as dt
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-import typer
 from rich.console import Console
 
 from components.specs.base import Stage
@@ -19,9 +17,10 @@ from jacquard.cli.judging import judging, policies
 from jacquard.cli.preview_binding import Apply
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.engine import watched
+from jacquard.cli.runs.metrics import RunMetrics, measured
 from jacquard.cli.runs.plan_checks import Plan
 from jacquard.cli.runs.policy_gate import refuse, unchanged
-from jacquard.cli.runs.stacks import Unfinished, require_done, results, together
+from jacquard.cli.runs.stacks import Unfinished, confirm_stage, require_done, results, together
 from jacquard.cli.views import summary
 from jacquard.cli.views.progress import Screen, ended, phase
 from jacquard.engine import locks
@@ -33,7 +32,7 @@ from jacquard.observe.observation import observe
 from jacquard.observe.region_status import RegionStatus, assemble, settle
 from policies.results import of_judgement
 from stacks import kubeconfig
-from stacks.target import BOOTSTRAP, stack_names, stack_needs
+from stacks.target import BOOTSTRAP, stack_needs
 
 _REHEARSAL_WAIT_SECONDS = 600.0
 _POLLS_AFTER_A_CHANGE = 3
@@ -224,6 +223,7 @@ def up(
     timeout: arguments.TimeoutOption = None,
     preview: arguments.PreviewOption = None,
     signers: arguments.SignersOption = None,
+    metrics_file: arguments.MetricsFileOption = None,
     output: arguments.ResultFormatOption = ResultFormat.TEXT,
 ) -> None:
     """Apply an environment and wait until it is ready.
@@ -237,20 +237,23 @@ def up(
     provider migration require confirmation.
     """
     settings.check()
-    with judging("up", output, [environment], policies) as judged:
+    with (
+        measured(metrics_file, RunMetrics("up", environment)) as metrics,
+        judging("up", output, [environment], policies) as judged,
+    ):
         spec, now = data.checked(environment), settings.now()
         judgement = refuse(spec, now)
         judged.add(of_judgement(judgement, spec))
         rehearsal = spec.region.stage is Stage.REHEARSAL
         if not rehearsal and not yes:
-            _confirm(spec)
+            confirm_stage(spec)
         migrate_to = migrate_providers or switch_to or _migrate_by_setting()
         with locks.exclusively(environment, "up"):
             engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
             stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
             tokens = (*(confirm or ()), *(accept or ()))
             work = Up(spec, engine, stderr(), now, judgement.resources, stacks, confirmed=tokens, migrate_to=migrate_to)
-            _apply(work, output)
+            _apply(work, output, metrics)
             patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
             status = work.settle(patience)
         if output is ResultFormat.JSON:
@@ -261,7 +264,7 @@ def up(
             raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
 
 
-def _apply(work: Up, output: ResultFormat) -> None:
+def _apply(work: Up, output: ResultFormat, metrics: RunMetrics) -> None:
     """Apply the stacks of a region; for a rehearsal, first create its clusters, and finally delete removed clusters."""
     try:
         if work.environment.region.stage is Stage.REHEARSAL:
@@ -277,16 +280,8 @@ def _apply(work: Up, output: ResultFormat) -> None:
     except Unfinished as unfinished:
         work.tell(unfinished, output)
         raise
-
-
-def _confirm(environment: Environment) -> None:
-    count = plural(len(stack_names(environment)), "stack")
-    question = f"apply {count} to {environment.region.stage} environment {environment.name}?"
-    if not sys.stdin.isatty():
-        stage = environment.region.stage
-        msg = f"{environment.name}: stage {stage} requires confirmation; without a terminal, add --yes"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    typer.confirm(question, abort=True, err=True)
+    finally:
+        metrics.changes(len(work.stacks), work.changes.values())
 
 
 def _migrate_by_setting() -> Kind | None:
