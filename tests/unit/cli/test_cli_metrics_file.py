@@ -131,3 +131,13 @@ def test_a_file_that_the_collector_would_not_read_is_refused(
 
     assert result.exit_code == ExitCode.BAD_DATA
     assert message.format(file, file.parent) in " ".join(result.stderr.split())
+
+
+def test_up_records_its_exit_code_if_the_data_are_wrong(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "up.prom"
+
+    assert invoke("up", "nowhere", "--metrics-file", str(file)).exit_code == ExitCode.BAD_DATA
+
+    found = _samples(file)
+    assert found["jacquard_run_exit_code", "nowhere", "up"] == ExitCode.BAD_DATA
+    assert ("jacquard_run_last_success_time_seconds", "nowhere", "up") not in found

@@ -71,6 +71,19 @@ def test_up_applies_the_clusters_then_the_region_and_ends_with_the_summary(
     assert local.calls == []
 
 
+def test_up_writes_the_number_of_changed_resources_as_metrics(
+    invoke: Invoke, pulumi: Any, local: Local, tmp_path: Path
+) -> None:
+    del local
+    pulumi.answer("up", events="create")
+    file = tmp_path / "up.prom"
+
+    assert invoke("up", "laptop", "--timeout", "0", "--metrics-file", str(file)).exit_code == 0
+
+    series = 'jacquard_run_changed_resources{command="up",environment="laptop",operation="create"} 4.0\n'
+    assert series in file.read_text(encoding="utf-8")
+
+
 def test_a_cluster_of_a_rehearsal_ends_after_what_is_in_it(invoke: Invoke, pulumi: Any, local: Local) -> None:
     del local
     kubeconfigs = paths.kubeconfigs("laptop")
