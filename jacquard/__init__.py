@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from components.render.storage.buckets import BucketsInput
     from components.render.storage.storage import StorageCatalogInput
     from components.render.vms.vm_offering import VmOfferingInput
+    from components.render.workloads.queues import QueuesInput
     from components.resources import Cluster
     from components.specs.control_planes.hosted_control_plane import ClusterSpec
     from components.specs.environment import Environment
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from components.specs.region.tenant import TenantSpec
     from components.storage import Buckets, StorageCatalog
     from components.vms import VmOffering
+    from components.workloads import Queues
     from jacquard.api import check, impact, inputs, render
     from jacquard.previews.impacts.impact import Impact
 
@@ -83,6 +85,7 @@ _HOMES = {
     "components.render.storage.storage": ("StorageCatalogInput",),
     "components.render.vms.vm_offering": ("VmOfferingInput",),
     "components.resources": ("Cluster",),
+    "components.render.workloads.queues": ("QueuesInput",),
     "components.specs.control_planes.hosted_control_plane": ("ClusterSpec",),
     "components.specs.environment": ("Environment",),
     "components.specs.network.tenant_network": ("VpcSpec",),
@@ -93,6 +96,7 @@ _HOMES = {
     "components.specs.region.tenant": ("TenantSpec",),
     "components.storage": ("Buckets", "StorageCatalog"),
     "components.vms": ("VmOffering",),
+    "components.workloads": ("Queues",),
     "jacquard.api": ("check", "impact", "inputs", "render"),
     "jacquard.previews.impacts.impact": ("Impact",),
 }
@@ -134,6 +138,8 @@ __all__ = [
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",
+    "Queues",
+    "QueuesInput",
     "Region",
     "RegionInput",
     "RegionSpec",

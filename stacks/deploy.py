@@ -31,6 +31,7 @@ from components.resources import Cluster, Need, done
 from components.specs.region.region import RegionSpec
 from components.storage import Buckets, StorageCatalog
 from components.vms import VmOffering
+from components.workloads import Queues
 from stacks import kubeconfig
 from stacks.commands import python
 from stacks.probes import ReadinessCheck
@@ -180,6 +181,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     VmOffering: _inside,
     ClusterDns: _inside,
     ClusterAutoscaler: _inside,
+    Queues: _inside,
     Flux: _inside,
     Extension: _all_reached,
 }

@@ -16,6 +16,7 @@ from components.inputs import (
     isolation,
     node_pool,
     pod_priorities,
+    queues,
     region,
     request_priority,
     storage,
@@ -51,6 +52,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     vm_offering.of_cluster,
     dns.of_cluster,
     cluster_autoscaler.of_cluster,
+    queues.of_cluster,
     flux.of_cluster,
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""

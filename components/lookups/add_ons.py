@@ -18,6 +18,7 @@ from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
 from components.render.region.metrics_store import store_of
+from components.render.workloads.kueue import QueueSettings
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
@@ -197,6 +198,18 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         hardware=hardware(environment, placed),
         writer=metrics_writer(environment, placed),
         autoscaling=has_autoscaling(placed),
+        queues=queue_settings(placed.cluster),
+    )
+
+
+def queue_settings(cluster: ClusterSpec) -> QueueSettings | None:
+    """Return the settings of a cluster's queues; None without queues."""
+    if cluster.queues is None:
+        return None
+    return QueueSettings(
+        namespaces=tuple(name for team in cluster.queues.teams for name in team.namespaces),
+        queued=cluster.queues.queued,
+        fair_sharing=cluster.queues.fair_sharing,
     )
 
 

@@ -101,6 +101,8 @@ class BareMetal:
     """API version and kind of the template of per-node data, such as the node address; None if unsupported."""
     lists_failure_domains: bool
     """Whether the infrastructure object of a cluster lists the allowed failure domains of machines."""
+    labels_nodes: bool
+    """Whether the labels of a host are also labels of its node."""
     excepts_bmcs: bool
     """Whether single BMCs can be exempt from the verification of certificates, instead of all BMCs or none."""
     redfish_only: bool
@@ -211,6 +213,7 @@ BARE_METAL = {
         patches=bare_metal_hosts.patches,
         machine_of_host="kubectl -n {cluster} get baremetalhost {host} -o jsonpath='{{.spec.consumerRef.name}}'",
         lists_failure_domains=True,
+        labels_nodes=True,
         excepts_bmcs=True,
         redfish_only=False,
     ),
@@ -230,6 +233,7 @@ BARE_METAL = {
             "kubectl get servers -o jsonpath='{{.items[?(@.spec.bmcRef.name==\"{host}\")].spec.serverClaimRef.name}}'"
         ),
         lists_failure_domains=False,
+        labels_nodes=False,
         excepts_bmcs=False,
         redfish_only=True,
     ),

@@ -59,6 +59,7 @@ from components.rules.region import (
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, safe_mounts, storage, tenant_separation
 from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
+from components.rules.workloads import queues
 
 _MODULES = (
     references,
@@ -130,6 +131,7 @@ _MODULES = (
     pod_priorities,
     flux,
     charts,
+    queues,
 )
 ALL = Rules(
     **{

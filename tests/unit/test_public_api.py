@@ -55,6 +55,8 @@ NAMES = [
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",
+    "Queues",
+    "QueuesInput",
     "Region",
     "RegionInput",
     "RegionSpec",

@@ -17,6 +17,7 @@ from components.render.pools import compute_domains
 from components.render.region import cluster_metrics, monitors
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
+from components.render.workloads import kueue
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 
@@ -35,7 +36,7 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
     "metrics-server": lambda _: {**_METRICS, **_MONITORED},
     "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
-    "kueue": lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
+    kueue.CHART: lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
 }
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
@@ -73,7 +74,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
     if monitoring is None:
         return
     rules = [*_nodes(add_ons, cluster.every_check), *_networks(add_ons)]
-    rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
+    rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage(), *kueue.alerts(cluster.queues)]
     if cluster.writer is not None and cluster.writer.agent:
         yield cluster_metrics.rules(cluster.tenant, cluster.name, rules)
     else:

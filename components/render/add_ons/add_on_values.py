@@ -15,6 +15,7 @@ from components.render.health import monitors, quarantine
 from components.render.pod_placement import EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
+from components.render.workloads import kueue
 
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
@@ -147,7 +148,8 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _kueue(facts: ClusterFacts) -> dict[str, Any]:
-    return {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
+    placed = {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
+    return {**placed, **kueue.configuration(facts.queues)}
 
 
 def _slurm(facts: ClusterFacts) -> dict[str, Any]:
@@ -173,7 +175,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     METALLB: _metallb,
     "cert-manager": _cert_manager,
     metrics_writer.CHART: _monitoring,
-    "kueue": _kueue,
+    kueue.CHART: _kueue,
     "slurm-operator": _slurm,
 }
 """Functions that return the values, by chart."""
@@ -182,6 +184,7 @@ _BINDINGS = {"name": "podsbinding-v1.kb.io", "failurePolicy": "Ignore", "timeout
 It selects the bindings of all pods, because a Binding has no labels of its pod. With the chart's policy, Fail, no pod
 of a new cluster could start: the webhook needs a certificate, and the pods of cert-manager would be refused as well."""
 MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    kueue.CHART: kueue.WEBHOOKS,
     "slurm-operator": (
         {
             "apiVersion": "admissionregistration.k8s.io/v1",

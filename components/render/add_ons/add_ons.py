@@ -22,6 +22,7 @@ from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
 from components.render.region.operators import Operator, sources, tenant_release
+from components.render.workloads import kueue
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
 
@@ -65,7 +66,9 @@ class AddOnsInput:
             ),
             *sources(installed, self.cluster, self.pins),
             *(
-                tenant_release(operator, self.cluster, self.pins, awaited=entry.gives in awaited)
+                tenant_release(
+                    operator, self.cluster, self.pins, awaited=entry.gives in awaited or self._is_queued(entry)
+                )
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
             *(without_agents(self.cluster) if mixed else ()),
@@ -84,6 +87,10 @@ class AddOnsInput:
             ),
             *alerts(self.facts, self.add_ons),
         )
+
+    def _is_queued(self, entry: AddOn) -> bool:
+        """Return whether objects of the kinds of ``entry`` follow: those of queues."""
+        return entry.chart == kueue.CHART and self.facts.queues is not None
 
     def _declared_hardware(self) -> Iterator[Manifest]:
         facts = self.facts

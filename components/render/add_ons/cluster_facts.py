@@ -7,6 +7,7 @@ from typing import Any
 from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
+from components.render.workloads.kueue import QueueSettings
 from components.specs.base import Address, Network
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.hosts.instance_types import InstanceType
@@ -49,6 +50,8 @@ class ClusterFacts:
     """Whether the cluster autoscaler scales a pool of the cluster."""
     checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)
     """Checks of nodes, by instance type of the cluster."""
+    queues: QueueSettings | None = None
+    """Settings of the cluster's queues; None without queues."""
     writer: MetricsWriter | None = None
     """Writer of metrics to the store of the region; None without a store."""
 

@@ -60,8 +60,6 @@ def _link(address: Address) -> Json:
 
 NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain of Machine labels that Cluster API copies to Nodes."""
-_RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
-"""Domain of Machine labels that Cluster API copies to Nodes and that kubelets cannot write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +263,7 @@ def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
     platform = {
         keys.NODE_POOL: pool.spec.name,
         keys.NODE_INSTANCE_TYPE: pool.spec.instance_type,
-        f"{_RESTRICTED_DOMAIN}/failure-domain": group.failure_domain,
+        keys.NODE_FAILURE_DOMAIN: group.failure_domain,
     }
     if pool.spec.role is PoolRole.SYSTEM:
         platform[keys.NODE_ROLE] = pool.spec.role.value

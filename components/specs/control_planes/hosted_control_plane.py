@@ -22,6 +22,7 @@ from components.specs.control_planes.api_server import ApiServerSpec, OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.pools.kubelet import KubeletSpec
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
+from components.specs.workloads.queues import QueuesSpec
 
 
 class Events(StrEnum):
@@ -93,6 +94,8 @@ class ClusterSpec(Spec):
     namespaces: tuple[NamespaceSpec, ...] = Field(default=(), max_length=200)
     """Namespaces of the tenant's teams, isolated from each other. Other namespaces that the tenant creates are not
     managed."""
+    queues: QueuesSpec | None = None
+    """Quotas of the tenant's teams on the pools, and the queues of their jobs, which Kueue admits; none by default."""
     flux: FluxSpec | None = None
     """Git repository of the tenant, which Flux applies in the cluster; Flux is not installed by default."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)

@@ -1,0 +1,225 @@
+"""Objects of Kueue for the queues of a cluster: quotas from instance types, topology, and the settings of the chart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helm_charts import Helm
+from rendered_objects import objects_of
+from small_region import changed
+
+from components.inputs.queues import of_cluster
+from components.lookups import add_ons
+from components.lookups.pools import PlacedCluster, clusters
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.workloads.queues import QueuesSpec
+
+TEAMS: list[dict[str, Any]] = [
+    {"name": "serving", "namespaces": ["serving", "models"], "nodes": {"train": 4}, "borrow": {"train": 2}},
+    {"name": "research", "namespaces": ["research"], "nodes": {"train": 6, "data": 1}, "lend": {"train": 3}},
+]
+
+
+def placed(environment: Environment, teams: list[dict[str, Any]] = TEAMS, **settings: Any) -> PlacedCluster:
+    """Return acme-train with queues, and a pool without GPUs called data."""
+    [found] = [one for one in clusters(environment) if one.cluster.name == "acme-train"]
+    system, *others = found.cluster.pools
+    data = changed(system, name="data", role="worker")
+    queues = QueuesSpec.model_validate({"teams": teams, **settings})
+    cluster = changed(
+        found.cluster,
+        pools=(system, *others, data),
+        queues=queues,
+        add_ons=("default", "monitoring", "kueue"),
+        pod_priorities=("low", "normal", "high"),
+    )
+    return replace(found, cluster=cluster)
+
+
+def rendered(environment: Environment, cluster: PlacedCluster) -> dict[tuple[str, str], dict[str, Any]]:
+    [given] = of_cluster(environment, cluster)
+    return {(item.kind, item.namespace or item.name): dict(item.body) for item in given.render()}
+
+
+def flavor(objects: dict[tuple[str, str], dict[str, Any]], pool: str) -> dict[str, Any]:
+    [found] = [body for (kind, name), body in objects.items() if kind == "ResourceFlavor" and name.startswith(pool)]
+    return found
+
+
+def test_quotas_are_the_resources_of_nodes_in_canonical_form_with_pools_without_gpus_first(laptop: Environment) -> None:
+    objects = rendered(laptop, placed(laptop))
+    [group] = objects["ClusterQueue", "research"]["spec"]["resourceGroups"]
+
+    assert group["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu"]
+    data, train = group["flavors"]
+    assert [one["name"] for one in (data, train)] == [
+        flavor(objects, pool)["metadata"]["name"] for pool in ("data", "train")
+    ]
+    assert data["resources"] == [
+        {"name": "cpu", "nominalQuota": "192", "borrowingLimit": "0"},
+        {"name": "memory", "nominalQuota": "768Gi", "borrowingLimit": "0"},
+        {"name": "nvidia.com/gpu", "nominalQuota": "0", "borrowingLimit": "0"},
+    ]
+    assert train["resources"] == [
+        {"name": "cpu", "nominalQuota": "1344", "borrowingLimit": "0", "lendingLimit": "672"},
+        {"name": "memory", "nominalQuota": "12Ti", "borrowingLimit": "0", "lendingLimit": "6Ti"},
+        {"name": "nvidia.com/gpu", "nominalQuota": "48", "borrowingLimit": "0", "lendingLimit": "24"},
+    ]
+
+
+def test_a_thousand_of_a_resource_has_the_suffix_that_kueue_would_write(laptop: Environment) -> None:
+    many = [{"name": "one", "namespaces": ["one"], "nodes": {"train": 125}}]
+    [group] = rendered(laptop, placed(laptop, many))["ClusterQueue", "one"]["spec"]["resourceGroups"]
+
+    assert [one["nominalQuota"] for one in group["flavors"][0]["resources"]] == ["28k", "250Ti", "1k"]
+
+
+def test_jobs_tolerate_the_taints_of_the_data_and_of_nodes_that_still_have_others(laptop: Environment) -> None:
+    cluster = placed(laptop)
+    reserved = TaintSpec(key="reserved", effect=TaintEffect.NO_EXECUTE)
+    pools = [changed(pool, taints=(reserved,)) if pool.name == "train" else pool for pool in cluster.cluster.pools]
+    moved = replace(cluster, cluster=changed(cluster.cluster, pools=tuple(pools)))
+
+    assert flavor(rendered(laptop, moved), "train")["spec"]["tolerations"] == [
+        {"key": "reserved", "operator": "Exists", "effect": "NoExecute"},
+        {"key": "workload", "operator": "Equal", "value": "training", "effect": "NoSchedule"},
+    ]
+    before, after = (flavor(rendered(laptop, one), "train")["metadata"]["name"] for one in (cluster, moved))
+    assert before != after
+
+
+def levels(objects: dict[tuple[str, str], dict[str, Any]]) -> list[list[str]]:
+    topologies = [body for (kind, _), body in objects.items() if kind == "Topology"]
+    return [[level["nodeLabel"] for level in body["spec"]["levels"]] for body in topologies]
+
+
+def test_levels_are_labels_that_nodes_of_the_backend_have(laptop: Environment) -> None:
+    bare_metal = changed(laptop.region.bare_metal, backend=BareMetalBackend.IRONCORE_METAL)
+    other = changed(laptop, region=laptop.region.model_copy(update={"bare_metal": bare_metal}))
+
+    assert levels(rendered(laptop, placed(laptop))) == [
+        ["jacquard.dev/leaf", "jacquard.dev/rack", "kubernetes.io/hostname"]
+    ]
+    assert levels(rendered(other, placed(other))) == [
+        ["node-restriction.kubernetes.io/failure-domain", "kubernetes.io/hostname"]
+    ]
+
+
+def test_an_autoscaling_pool_has_no_topology_because_jobs_would_wait_for_nodes(laptop: Environment) -> None:
+    cluster = placed(laptop)
+    growing = [
+        changed(pool, autoscaling=True, min_nodes=0, max_nodes=10) if pool.name in ("train", "data") else pool
+        for pool in cluster.cluster.pools
+    ]
+    objects = rendered(laptop, replace(cluster, cluster=changed(cluster.cluster, pools=tuple(growing))))
+
+    assert levels(objects) == []
+    assert "topologyName" not in flavor(objects, "train")["spec"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("own-quota", {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}),
+        (
+            "lower-classes",
+            {
+                "reclaimWithinCohort": "Any",
+                "withinClusterQueue": "LowerPriority",
+                "borrowWithinCohort": {"policy": "LowerPriority"},
+            },
+        ),
+        ("never", {"reclaimWithinCohort": "Never", "withinClusterQueue": "Never"}),
+    ],
+)
+def test_preemption(laptop: Environment, written: str, expected: dict[str, Any]) -> None:
+    teams = [{"name": "one", "namespaces": ["one"], "nodes": {"train": 1}, "preemption": written}]
+
+    assert rendered(laptop, placed(laptop, teams))["ClusterQueue", "one"]["spec"]["preemption"] == expected
+
+
+def test_classes_have_the_values_of_their_pod_priorities(laptop: Environment) -> None:
+    objects = rendered(laptop, placed(laptop, classes={"serving": "high", "research": "low"}))
+
+    assert {name: body["value"] for (kind, name), body in objects.items() if kind == "WorkloadPriorityClass"} == {
+        "serving": 1000,
+        "research": -1000,
+    }
+
+
+def test_weights_and_gangs_are_rendered_where_they_are_written(laptop: Environment) -> None:
+    teams = [{**TEAMS[0], "weight": 3, "gangs": {"train": {"nodes": 2}}}]
+    fair = rendered(laptop, placed(laptop, teams, fair_sharing=True))["ClusterQueue", "serving"]
+    plain = rendered(laptop, placed(laptop))["ClusterQueue", "serving"]
+
+    assert fair["spec"]["fairSharing"] == {"weight": "3"}
+    assert fair["metadata"]["annotations"] == {"jacquard.dev/gangs": "train: 2 nodes within one rack"}
+    assert "fairSharing" not in plain["spec"]
+    assert "annotations" not in plain["metadata"]
+
+
+def release(environment: Environment, cluster: PlacedCluster) -> Manifest:
+    [given] = add_ons.of_cluster(environment, cluster)
+    return next(item for item in objects_of(given) if item.kind == "HelmRelease" and item.name == "kueue")
+
+
+def configuration(item: Manifest) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(item.body["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"])
+    return loaded
+
+
+def test_kueue_manages_the_namespaces_of_teams_and_the_kinds_that_wait(laptop: Environment) -> None:
+    jobs = configuration(release(laptop, placed(laptop)))
+    pods = configuration(release(laptop, placed(laptop, queued="pods", fair_sharing=True)))
+
+    assert jobs["managedJobsNamespaceSelector"]["matchExpressions"] == [
+        {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["models", "research", "serving"]}
+    ]
+    assert "pod" not in jobs["integrations"]["frameworks"]
+    assert {"pod", "deployment"} < set(pods["integrations"]["frameworks"])
+    assert "fairSharing" not in jobs
+    assert pods["fairSharing"]["preemptionStrategies"][0] == "LessThanOrEqualToFinalShare"
+
+
+def test_a_cluster_without_queues_keeps_the_configuration_of_the_chart(laptop: Environment) -> None:
+    cluster = placed(laptop)
+    item = release(laptop, replace(cluster, cluster=changed(cluster.cluster, queues=None)))
+
+    assert "managerConfig" not in item.body["spec"]["values"]
+    assert item.readiness is None
+    assert release(laptop, cluster).readiness is not None
+
+
+def test_webhooks_of_queues_receive_their_own_version_only_and_those_of_jobs_the_namespaces_of_teams(
+    laptop: Environment, tmp_path: Path
+) -> None:
+    objects = Helm(tmp_path, laptop.versions.kubernetes[-1]).installed(release(laptop, placed(laptop)))
+    hooks = {hook["name"]: hook for body in objects for hook in body.get("webhooks", ())}
+
+    exact = {name for name, hook in hooks.items() if hook.get("matchPolicy") == "Exact"}
+    assert exact == {"mclusterqueue.kb.io", "vclusterqueue.kb.io", "mresourceflavor.kb.io", "vresourceflavor.kb.io"}
+    assert {version for name in exact for rule in hooks[name]["rules"] for version in rule["apiVersions"]} == {
+        "v1beta2"
+    }
+    assert hooks["mjob.kb.io"]["failurePolicy"] == "Fail"
+    [selected] = hooks["mjob.kb.io"]["namespaceSelector"]["matchExpressions"]
+    assert selected["values"] == ["models", "research", "serving"]
+
+
+def test_an_alert_tells_an_inactive_queue_and_there_is_none_without_queues(laptop: Environment) -> None:
+    def names(cluster: PlacedCluster) -> set[str]:
+        [given] = add_ons.of_cluster(laptop, cluster)
+        rules = [item.body["spec"]["groups"] for item in objects_of(given) if item.kind == "PrometheusRule"]
+        return {rule["alert"] for groups in rules for group in groups for rule in group["rules"]}
+
+    cluster = placed(laptop)
+    plain = replace(cluster, cluster=changed(cluster.cluster, queues=None))
+
+    assert names(cluster) - names(plain) == {"QueueInactive", "QueueBlocked"}
