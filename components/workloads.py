@@ -1,10 +1,23 @@
-"""Components of workload platforms in tenant clusters."""
+"""Components of workload platforms in a tenant cluster."""
 
 import pulumi
 
 from components.component import Component, Outputs
 from components.render.concept import Made
+from components.render.manifest import objects
 from components.render.workloads.queues import QueuesInput
+from components.render.workloads.slurm import SlurmInput
+
+
+class Slurm(Component[SlurmInput]):
+    """Slurm cluster on pools of one tenant cluster. Pulumi does not wait for its daemons."""
+
+    INPUT = SlurmInput
+    node_sets: pulumi.Output[list[str]]
+    """Names of the node sets, one per pool."""
+
+    def _outputs(self, made: Made[SlurmInput]) -> Outputs:
+        return {"node_sets": [item.name for item in objects(made.rendered) if item.kind == "NodeSet"]}
 
 
 class Queues(Component[QueuesInput]):

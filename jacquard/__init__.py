@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from components.render.storage.storage import StorageCatalogInput
     from components.render.vms.vm_offering import VmOfferingInput
     from components.render.workloads.queues import QueuesInput
+    from components.render.workloads.slurm import SlurmInput
     from components.resources import Cluster
     from components.specs.control_planes.hosted_control_plane import ClusterSpec
     from components.specs.environment import Environment
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from components.specs.region.tenant import TenantSpec
     from components.storage import Buckets, StorageCatalog
     from components.vms import VmOffering
-    from components.workloads import Queues
+    from components.workloads import Queues, Slurm
     from jacquard.api import check, impact, inputs, render
     from jacquard.previews.impacts.impact import Impact
 
@@ -84,6 +85,7 @@ _HOMES = {
     "components.render.storage.buckets": ("BucketsInput",),
     "components.render.storage.storage": ("StorageCatalogInput",),
     "components.render.vms.vm_offering": ("VmOfferingInput",),
+    "components.render.workloads.slurm": ("SlurmInput",),
     "components.resources": ("Cluster",),
     "components.render.workloads.queues": ("QueuesInput",),
     "components.specs.control_planes.hosted_control_plane": ("ClusterSpec",),
@@ -96,7 +98,7 @@ _HOMES = {
     "components.specs.region.tenant": ("TenantSpec",),
     "components.storage": ("Buckets", "StorageCatalog"),
     "components.vms": ("VmOffering",),
-    "components.workloads": ("Queues",),
+    "components.workloads": ("Queues", "Slurm"),
     "jacquard.api": ("check", "impact", "inputs", "render"),
     "jacquard.previews.impacts.impact": ("Impact",),
 }
@@ -145,6 +147,8 @@ __all__ = [
     "RegionSpec",
     "RequestPriority",
     "RequestPriorityInput",
+    "Slurm",
+    "SlurmInput",
     "SpecError",
     "StorageCatalog",
     "StorageCatalogInput",

@@ -28,7 +28,7 @@ from components.lookups.number_kinds import (
     pkeys,
 )
 from components.lookups.numbers import as_block
-from components.lookups.pools import DataPath, PlacedCluster, clusters, public_vms_of, tenant_file
+from components.lookups.pools import DataPath, PlacedCluster, clusters, public_keys_of, tenant_file
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, holder_key
@@ -71,7 +71,7 @@ class _Numbering:
         self._vpcs = {vpc.name: (tenant, index, vpc) for tenant in tenants for index, vpc in enumerate(tenant.vpcs)}
         placed = sorted(clusters(environment), key=lambda placed: natural(placed.tenant.tenant))
         self._clusters = {item.cluster.name: item for item in placed}
-        self._machines = dict(self._public_machines())
+        self._machines = dict(self._public_addresses())
         self._ranges = ClusterRanges(environment, self._ledger, self._taker)
 
     def run(self) -> Numbers:
@@ -232,7 +232,7 @@ class _Numbering:
         }
         return old.model_copy(update=values) if old else ClusterAllocation(tenant=tenant, vip=vip, **values)
 
-    def _public_machines(self) -> Iterator[tuple[str, Want]]:
+    def _public_addresses(self) -> Iterator[tuple[str, Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):
-            for path, name in public_vms_of(tenant):
+            for path, name in public_keys_of(tenant):
                 yield name, Want(holder_key(tenant.tenant, name), tenant_file(tenant), path)

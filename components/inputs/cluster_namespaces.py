@@ -11,6 +11,7 @@ from components.render.network import port_functions
 from components.render.storage.storage import storage_drivers
 from components.render.vms.vm_images import NAMESPACE as VMS
 from components.render.vms.vm_offering import VM_OPERATORS
+from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.specs.add_ons.add_ons import Capability
 from components.specs.control_planes.api_server import OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
@@ -62,6 +63,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
             *(driver.namespace for driver in storage_drivers(classes)),
             *((VMS, *(operator.namespace for operator in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
             *((flux.NAMESPACE,) if cluster.flux else ()),
+            *((SLURM,) if cluster.slurm else ()),
             *((port_functions.NAMESPACE,) if handed_out(environment, placed) else ()),
         )
     )

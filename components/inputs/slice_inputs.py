@@ -19,6 +19,7 @@ from components.inputs import (
     queues,
     region,
     request_priority,
+    slurm,
     storage,
     tenant_network,
     vm_offering,
@@ -53,6 +54,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     dns.of_cluster,
     cluster_autoscaler.of_cluster,
     queues.of_cluster,
+    slurm.of_cluster,
     flux.of_cluster,
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""

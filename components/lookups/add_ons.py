@@ -8,7 +8,7 @@ from components.lookups.network.dpu_ports import load_balancer_port
 from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
 from components.lookups.node_tests import cluster_tests
-from components.lookups.pools import PlacedCluster, clusters, has_autoscaling, public_addresses
+from components.lookups.pools import PlacedCluster, clusters, has_autoscaling, has_public_login, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
@@ -18,7 +18,9 @@ from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
 from components.render.region.metrics_store import store_of
+from components.render.vms.vm_images import NAMESPACE as VMS
 from components.render.workloads.kueue import QueueSettings
+from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
@@ -60,6 +62,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             load_balancers=LoadBalancers(
                 vpc=numbers.of_kind("load_balancers"),
                 public=public_addresses(environment, placed),
+                public_namespaces=_public_namespaces(placed),
                 asn=numbers.asn,
                 interface=load_balancer_port(environment, cluster.name),
             ),
@@ -86,6 +89,15 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
         return is_default(environment, entry) and fits and wanted and entry.gives not in provided
 
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
+
+
+def _public_namespaces(placed: PlacedCluster) -> tuple[str, ...]:
+    """Return the namespaces of a cluster with Services that have a public address."""
+    vms = placed.tenant.vms
+    return (
+        *((VMS,) if vms is not None and vms.cluster == placed.cluster.name else ()),
+        *((SLURM,) if has_public_login(placed.cluster) else ()),
+    )
 
 
 def is_default(environment: Environment, entry: AddOn) -> bool:

@@ -8,7 +8,7 @@ from components.specs.base import Address, PercentOrCount
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
-from components.specs.keys import cluster_of, pool_key, vm_key
+from components.specs.keys import cluster_of, login_key, pool_key, vm_key
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.problems import FORM, ArgumentError, Problem, dotted, listed, suggestion
@@ -106,8 +106,11 @@ def system_of(environment: Environment, tenant: TenantSpec, vm: VirtualMachineSp
     return next((image.os for image in images if image.name == vm.image), None)
 
 
-def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
-    """Yield the VMs of a tenant with a public address: path of the field that requests it, and key in the lock file."""
+def public_keys_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
+    """Yield the public addresses of a tenant: path of the field that requests one, and its key in the lock file."""
+    for at, cluster in enumerate(tenant.clusters):
+        if has_public_login(cluster):
+            yield ("clusters", at, "slurm", "login", "public_ip"), login_key(cluster.name)
     if tenant.vms is not None:
         home = tenant.vms.cluster
         for path, vm in vms_of(tenant):
@@ -115,6 +118,11 @@ def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
                 yield (*path, "public_ip"), vm_key(home, vm.name)
         for index, name in enumerate(tenant.vms.public_ips_for):
             yield ("vms", "public_ips_for", index), vm_key(home, name)
+
+
+def has_public_login(cluster: ClusterSpec) -> bool:
+    """Return whether Slurm's login nodes of a cluster have a public address."""
+    return cluster.slurm is not None and cluster.slurm.login is not None and cluster.slurm.login.public_ip
 
 
 def vm_pools(environment: Environment, vms: VmsSpec, cluster: ClusterSpec) -> tuple[NodePoolSpec, ...]:
@@ -234,8 +242,8 @@ def place(environment: Environment, file: str, path: DataPath) -> str:
 
 
 def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[Address, ...]:
-    """Return the public addresses of the VMs of a cluster, in the order of the data."""
-    vms, addresses = placed.tenant.vms, environment.allocations.public_ips
-    if vms is None or vms.cluster != placed.cluster.name:
-        return ()
-    return tuple(addresses[vm_key(vms.cluster, name)] for name in vms.public_names)
+    """Return the public addresses of a cluster: those of its VMs, in the order of the data, and of login nodes."""
+    vms, name = placed.tenant.vms, placed.cluster.name
+    names = [vm_key(name, vm) for vm in vms.public_names] if vms and vms.cluster == name else []
+    logins = [login_key(name)] if has_public_login(placed.cluster) else []
+    return tuple(environment.allocations.public_ips[key] for key in (*names, *logins))

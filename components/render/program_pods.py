@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
 from components.render.platform_pods import cron_job, pod
 
@@ -16,6 +17,7 @@ _KUBECONFIG = "/kubeconfig"
 _PACKAGE = "components/programs"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _SERVER = "https://kubernetes.default.svc"
+_IN_MANAGEMENT: Mapping[str, Any] = MappingProxyType({"priorityClassName": SERVICES_PRIORITY})
 
 
 def program_files(modules: Iterable[str]) -> dict[str, str]:
@@ -35,6 +37,8 @@ def program(
     namespace: str,
     labels: Mapping[str, str],
     kubeconfig: str | None = None,
+    cluster: str = MANAGEMENT,
+    pod_fields: Mapping[str, Any] = _IN_MANAGEMENT,
 ) -> tuple[Manifest, Manifest]:
     """Return the ConfigMap with ``modules``, and the CronJob that runs the first of them as ServiceAccount ``name``.
 
@@ -48,12 +52,22 @@ def program(
         settings: content of further files, by name.
         every_minutes: minutes between two runs. A run that cannot start in this time is skipped.
         run_seconds: seconds after which a run ends.
-        namespace: namespace of the management cluster.
+        namespace: namespace of both objects.
         labels: labels of both objects.
         kubeconfig: Secret with the kubeconfig of another cluster, as Cluster API writes it.
+        cluster: cluster that runs the program.
+        pod_fields: priority and placement of the pod.
     """
-    place: dict[str, Any] = {"namespace": namespace, "labels": labels}
-    job = _job(name, image, modules, run_seconds=run_seconds, settings=tuple(settings), kubeconfig=kubeconfig)
+    place: dict[str, Any] = {"namespace": namespace, "labels": labels, "cluster": cluster}
+    job = _job(
+        name,
+        image,
+        modules,
+        run_seconds=run_seconds,
+        settings=tuple(settings),
+        kubeconfig=kubeconfig,
+        pod_fields=pod_fields,
+    )
     return (
         manifest("v1", "ConfigMap", name, **place, data={**program_files(modules), **settings}),
         cron_job(
@@ -75,6 +89,7 @@ def _job(
     run_seconds: int,
     settings: tuple[str, ...],
     kubeconfig: str | None,
+    pod_fields: Mapping[str, Any],
 ) -> dict[str, Any]:
     items = [{"key": module, "path": f"{_PACKAGE}/{module}"} for module in modules]
     items += [{"key": file, "path": file} for file in settings]
@@ -99,5 +114,5 @@ def _job(
             {"name": "kubeconfig", "secret": {"secretName": kubeconfig}},
             {"name": "temporary", "emptyDir": {"medium": "Memory"}},
         ]
-    spec = pod(name, [container], priorityClassName=SERVICES_PRIORITY, volumes=volumes)
+    spec = pod(name, [container], **pod_fields, volumes=volumes)
     return {"backoffLimit": 0, "activeDeadlineSeconds": run_seconds, "template": {"spec": spec}}

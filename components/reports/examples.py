@@ -6,19 +6,15 @@ from dataclasses import dataclass, replace
 from components.inputs import vm_offering
 from components.intents.images import find_image
 from components.intents.nodes import intents_of
-from components.lookups.network.fabrics import on_roce, partition
-from components.lookups.network.rails import rails_of
+from components.lookups.network.pod_ports import joins_host_network, ports_of_node
 from components.lookups.pools import PlacedCluster, PlacedPool, clusters
 from components.render import examples
 from components.render.manifest import Json
-from components.render.network import infiniband, rails
-from components.render.network.device_plugins import resource_of
 from components.render.pools import gpu_sharing
 from components.render.vms.vm_chart import chart_values
 from components.render.vms.vm_order import ordered, vm_order
 from components.reports.nvlink_offers import nvlink_pools
 from components.specs.environment import Environment
-from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.vms.guests import GuestSystem
@@ -103,32 +99,12 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
         return
     sharing = intents[0].gpu_sharing
     resource, count = gpu_sharing.offered(kind.gpu, sharing)
-    ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
+    ports, networks = ports_of_node(environment, placed, kind) if sharing is None else ({}, ())
     limits = {resource: count if sharing is None else 1, **ports}
-    joined = sharing is None and any(
-        roce_kind == kind and not roce_kind.roce_functions for roce_kind, _ in on_roce(environment, placed)
-    )
+    joined = sharing is None and joins_host_network(environment, placed, kind)
     pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=joined)
     requested = "all GPUs of a node" if sharing is None else "a part of a GPU"
     yield _example(kind.name, f"A pod with {requested} of type {kind.name}", placed, pod)
-
-
-def _ports(
-    environment: Environment, placed: PlacedCluster, kind: InstanceType
-) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return the resource requests of a pod for all ports of its node on a fabric, and the networks to attach."""
-    mine = rails_of(environment, placed)
-    if mine is not None and kind in mine.instance_types:
-        each = range(kind.roce_ports)
-        names = tuple(rails.attachment_of(mine.fabric.name, rail) for rail in each)
-        return {rails.resource_of(rail): 1 for rail in each}, names
-    part = partition(environment, placed)
-    if part is None or kind not in part.instance_types:
-        return {}, ()
-    ports = 1 if kind.port_use is PortUse.SHARED else kind.infiniband_ports
-    cut = kind.port_use is PortUse.FUNCTIONS
-    networks = (infiniband.attachment_of(part.fabric.name),) * ports if cut else ()
-    return {resource_of(kind.port_use): ports}, networks
 
 
 def _example(of: str, what: str, placed: PlacedCluster | PlacedPool, *manifests: Json) -> Example:

@@ -59,7 +59,7 @@ from components.rules.region import (
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, safe_mounts, storage, tenant_separation
 from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
-from components.rules.workloads import queues
+from components.rules.workloads import queues, slurm, slurm_releases
 
 _MODULES = (
     references,
@@ -126,6 +126,8 @@ _MODULES = (
     vm_nodes,
     vm_guests,
     vm_snapshots,
+    slurm,
+    slurm_releases,
     add_ons,
     add_on_values,
     pod_priorities,

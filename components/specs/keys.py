@@ -67,6 +67,11 @@ def vm_key(cluster: str, vm: str) -> str:
     return f"{cluster}/{vm}"
 
 
+def login_key(cluster: str) -> str:
+    """Return the key of the address of Slurm's login nodes, ``cluster/slurm.login``, which no VM can have."""
+    return f"{cluster}/slurm.login"
+
+
 def holder_key(tenant: str, name: str) -> str:
     """Return the owner key of allocated numbers, ``tenant/name``. ``name`` is a VPC, a cluster or the key of a VM."""
     return f"{tenant}/{name}"

@@ -62,6 +62,8 @@ NAMES = [
     "RegionSpec",
     "RequestPriority",
     "RequestPriorityInput",
+    "Slurm",
+    "SlurmInput",
     "SpecError",
     "StorageCatalog",
     "StorageCatalogInput",

@@ -183,9 +183,17 @@ _BINDINGS = {"name": "podsbinding-v1.kb.io", "failurePolicy": "Ignore", "timeout
 """Webhook that copies the topology of a node to Slurm's worker pods (SLURMOP:internal/webhook/pod_binding_webhook.go).
 It selects the bindings of all pods, because a Binding has no labels of its pod. With the chart's policy, Fail, no pod
 of a new cluster could start: the webhook needs a certificate, and the pods of cert-manager would be refused as well."""
+_KINDS = ("accounting", "controller", "loginset", "nodeset", "restapi", "token")
+"""Kinds of Slurm that a webhook validates. Objects of a new cluster are applied before the webhook has a node, and
+rules of `jacquard check` report what it rejects (SLURMOP:internal/webhook)."""
 MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     kueue.CHART: kueue.WEBHOOKS,
     "slurm-operator": (
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "webhooks": [{"name": f"{kind}-v1beta1.kb.io", "failurePolicy": "Ignore"} for kind in _KINDS],
+        },
         {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "MutatingWebhookConfiguration",

@@ -28,6 +28,8 @@ from components.specs.region.versions import Chart
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
+_WITH_OBJECTS = ("slurm-operator",)
+"""Charts of add-ons without a capability whose releases are awaited, because objects of their CRDs follow."""
 _AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS, Capability.NODE_READINESS)
 """Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""
 
@@ -67,7 +69,7 @@ class AddOnsInput:
             *sources(installed, self.cluster, self.pins),
             *(
                 tenant_release(
-                    operator, self.cluster, self.pins, awaited=entry.gives in awaited or self._is_queued(entry)
+                    operator, self.cluster, self.pins, awaited=entry.gives in awaited or self._has_objects(entry)
                 )
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
@@ -88,9 +90,9 @@ class AddOnsInput:
             *alerts(self.facts, self.add_ons),
         )
 
-    def _is_queued(self, entry: AddOn) -> bool:
-        """Return whether objects of the kinds of ``entry`` follow: those of queues."""
-        return entry.chart == kueue.CHART and self.facts.queues is not None
+    def _has_objects(self, entry: AddOn) -> bool:
+        """Return whether objects of the kinds of ``entry`` may follow: of queues, or of a Slurm cluster."""
+        return entry.chart in _WITH_OBJECTS or (entry.chart == kueue.CHART and self.facts.queues is not None)
 
     def _declared_hardware(self) -> Iterator[Manifest]:
         facts = self.facts

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from components.intents.vm_room import ordered
 from components.lookups.intervals import usable
 from components.lookups.number_kinds import ADDRESS_BITS
-from components.lookups.pools import place, problem, tenant_file, vms_of
+from components.lookups.pools import has_public_login, place, problem, public_keys_of, tenant_file, vms_of
 from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
@@ -36,14 +36,20 @@ def public_addresses(environment: Environment) -> Iterator[Problem]:
     there = place(environment, REGION, ("networks", "public"))
     for tenant in environment.tenants:
         file, quota = tenant_file(tenant), tenant.quotas.public_ips
-        ordered = tenant.vms.public_ips if tenant.vms else 0
+        ordered = (tenant.vms.public_ips if tenant.vms else 0) + _logins(tenant)
         before, promised = promised, promised + max(ordered, quota or 0)
         if before <= room < promised:
             text = (
                 f"with these {promised - before}, tenants may have {promised}, but networks.public ({there}) has {room}"
                 " addresses; lower it, or add a network there"
             )
-            yield problem(environment, file, _ORDER if ordered >= (quota or 0) else _QUOTA, text)
+            order = _ORDER if tenant.vms else next((path for path, _ in public_keys_of(tenant)), _QUOTA)
+            yield problem(environment, file, order if ordered >= (quota or 0) else _QUOTA, text)
+
+
+def _logins(tenant: TenantSpec) -> int:
+    """Return the number of public addresses of Slurm's login nodes."""
+    return sum(map(has_public_login, tenant.clusters))
 
 
 _ORDER = ("vms", "public_ips")
@@ -100,10 +106,12 @@ def _exceeded(environment: Environment, tenant: TenantSpec) -> Iterator[tuple[tu
         if volumes[name] > bytes_of(quota):
             need = _gibibytes(volumes[name])
             yield ("storage", name), f"volumes of VMs need {need} of {name}, more than {quota}", need
-    addresses = tenant.vms.public_ips if tenant.vms else 0
+    logins = _logins(tenant)
+    addresses = (tenant.vms.public_ips if tenant.vms else 0) + logins
     if quotas.public_ips is not None and addresses > quotas.public_ips:
-        there = place(environment, tenant_file(tenant), _ORDER)
-        fault = f"VMs need {addresses} public addresses ({there}), more than {quotas.public_ips}"
+        there = f" ({place(environment, tenant_file(tenant), _ORDER)})" if tenant.vms else ""
+        users = " and ".join((*(("VMs",) if tenant.vms else ()), *(("login nodes",) if logins else ())))
+        fault = f"{users} need {addresses} public addresses{there}, more than {quotas.public_ips}"
         yield _QUOTA[1:], fault, str(addresses)
 
 

@@ -23,6 +23,7 @@ from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.pools.kubelet import KubeletSpec
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.workloads.queues import QueuesSpec
+from components.specs.workloads.slurm import SlurmSpec
 
 
 class Events(StrEnum):
@@ -98,6 +99,8 @@ class ClusterSpec(Spec):
     """Quotas of the tenant's teams on the pools, and the queues of their jobs, which Kueue admits; none by default."""
     flux: FluxSpec | None = None
     """Git repository of the tenant, which Flux applies in the cluster; Flux is not installed by default."""
+    slurm: SlurmSpec | None = None
+    """Slurm cluster on pools of the cluster, which the add-on ``slurm`` creates; none by default."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
     """Maximum number of pods on a node, for nodes that join after a change; by default the value of the instance
     type."""

@@ -1,0 +1,219 @@
+"""Rules about Slurm clusters: names that resolve, durable state, locked nodes, whole GPUs, and reachable logins."""
+
+from collections.abc import Iterator
+
+from components.intents.images import find_image
+from components.intents.nodes import intents_of
+from components.lookups.add_ons import add_ons, gives
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, vm_pools
+from components.render.backends import NETWORK_BACKENDS, Filter
+from components.render.workloads.slurm_pool import HARD, LOCK
+from components.rules.references import undeclared
+from components.rules.rule import Rules
+from components.specs.add_ons.add_ons import Capability
+from components.specs.environment import Environment
+from components.specs.keys import pool_key
+from components.specs.network.security_groups import Protocol
+from components.specs.network.tenant_network import Egress, Ingress
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, one_of
+from components.specs.storage.storage import StorageClassSpec
+from components.specs.workloads.slurm import RESERVED, SlurmSpec
+
+_CHART = "slurm-operator"
+_SSH = 22
+_LOCK = f"{{key: {LOCK}, effect: NoExecute}}"
+
+
+def partition_pools(environment: Environment) -> Iterator[Problem]:
+    """Report pools of partitions that the cluster does not have."""
+    for placed, spec, path in _slurm(environment):
+        names = [pool.name for pool in placed.cluster.pools]
+        for at, partition in enumerate(spec.partitions):
+            for index, name in enumerate(partition.pools):
+                if name not in names:
+                    there = place(environment, placed.file, (*placed.path, "pools"))
+                    text = undeclared(name, names, f"pools of the cluster ({there})")
+                    yield problem(environment, placed.file, (*path, "partitions", at, "pools", index), text)
+
+
+def volume_classes(environment: Environment) -> Iterator[Problem]:
+    """Report storage classes of Slurm's volumes that the cluster does not offer."""
+    for placed, spec, path in _slurm(environment):
+        offered = placed.cluster.storage
+        there = place(environment, placed.file, (*placed.path, "storage" if offered else "name"))
+        for where, name in _classes(spec):
+            if name not in offered:
+                text = undeclared(name, offered, f"storage of the cluster ({there})")
+                yield problem(environment, placed.file, (*path, *where), text)
+
+
+def add_on(environment: Environment) -> Iterator[Problem]:
+    """Report Slurm clusters without the operator that creates them."""
+    names = [entry.name for entry in environment.add_ons.add_ons if entry.chart == _CHART]
+    for placed, _, path in _slurm(environment):
+        if not any(entry.chart == _CHART for entry in add_ons(environment, placed)):
+            remedy = (
+                f"write add_ons: [default, {names[0]}]" if names else f"add one with chart {_CHART} to the catalogue"
+            )
+            text = f"requires an add-on with chart {_CHART}, whose operator creates the daemons; {remedy}"
+            yield problem(environment, placed.file, path, text)
+
+
+def durable_state(environment: Environment) -> Iterator[Problem]:
+    """Report volumes of Slurm that are lost with a node, and shared volumes that only one node mounts."""
+    known = {entry.name: entry for entry in environment.region.storage}
+    for placed, spec, path in _slurm(environment):
+        offered = [known[name] for name in placed.cluster.storage if name in known]
+        for where, name in _classes(spec):
+            shared = where[0] == "volumes"
+            entry = known.get(name)
+            if entry is None or name not in placed.cluster.storage or _keeps(entry, shared=shared):
+                continue
+            fault = "is on the disks of one node" if entry.LOCAL or not entry.durable else "is mounted by one node only"
+            need = "this volume is mounted by many nodes" if shared else "jobs and reservations must outlive that node"
+            fits = [other.name for other in offered if _keeps(other, shared=shared)]
+            remedy = f"write {one_of(fits)}" if fits else f"add a class on a storage system to storage of {REGION}"
+            yield problem(environment, placed.file, (*path, *where), f"'{name}' {fault}, but {need}; {remedy}")
+
+
+def locks(environment: Environment) -> Iterator[Problem]:
+    """Report pools of partitions without Slurm's taint, tainted pools without a partition, and pools with other uses.
+
+    The taint makes a node Slurm's: no pod of Kubernetes is scheduled there.
+    """
+    for placed, spec, path in _slurm(environment):
+        for at, pool in enumerate(placed.cluster.pools):
+            there = (*placed.path, "pools", at)
+            locked = any(taint.key == LOCK and taint.effect in HARD for taint in pool.taints)
+            if pool.name in spec.pools:
+                where = place(environment, placed.file, path)
+                for field, fault in _other_uses(environment, placed, pool, locked=locked):
+                    text = f"its nodes are Slurm's ({where}), {fault}"
+                    yield problem(environment, placed.file, (*there, *field), text)
+            elif locked:
+                text = f"has the taint of Slurm, but no partition lists the pool; remove {LOCK}, or list the pool"
+                yield problem(environment, placed.file, (*there, "taints"), text)
+
+
+def _other_uses(
+    environment: Environment, placed: PlacedCluster, pool: NodePoolSpec, *, locked: bool
+) -> Iterator[tuple[DataPath, str]]:
+    vms = placed.tenant.vms
+    if not locked:
+        yield ("taints",) if pool.taints else (), f"but pods of Kubernetes can run there; add {_LOCK} to taints"
+    if pool.role is PoolRole.SYSTEM:
+        yield ("role",), "but role system is for the services of the cluster; list another pool in the partition"
+    if pool.autoscaling:
+        text = "and Slurm has one node for each of nodes; remove autoscaling, or list another pool in the partition"
+        yield ("autoscaling",), text
+    if (
+        vms
+        and vms.cluster == placed.cluster.name
+        and pool.name in {other.name for other in vm_pools(environment, vms, placed.cluster)}
+    ):
+        yield ("name",), "but vms runs machines there; list other pools in vms.pools, or in the partition"
+
+
+def whole_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report pools of partitions whose GPUs pods cannot request whole: Slurm itself assigns GPUs to jobs."""
+    for placed, at, pool in _pools(environment):
+        path = (*placed.path, "pools", at)
+        if pool.gpu_sharing is not None:
+            text = "divides GPUs that Slurm assigns to jobs (gres); remove it, or list another pool in the partition"
+            yield problem(environment, placed.file, (*path, "gpu_sharing"), text)
+        for intent in intents_of(environment, pool_key(placed.cluster.name, pool.name)).values():
+            image = find_image(environment, intent.image)
+            if image is not None and image.contents.vfio_devices:
+                text = (
+                    f"its nodes run image {image.version}, whose GPUs are for VMs, so Slurm has no gres; promote to an"
+                    " image without vfio_devices"
+                )
+                yield problem(environment, placed.file, (*path, "image"), text)
+                break
+
+
+def node_names(environment: Environment) -> Iterator[Problem]:
+    """Report pools whose name Slurm interprets, or that is the name of another pool's node.
+
+    The node set of a pool has its name, and its nodes have the name and a number.
+    """
+    for placed, spec, _ in _slurm(environment):
+        for at, pool in enumerate(placed.cluster.pools):
+            if pool.name not in spec.pools:
+                continue
+            base, _, number = pool.name.rpartition("-")
+            if pool.name in RESERVED:
+                text = f"'{pool.name}' is a keyword of Slurm's configuration; a partition needs a pool of another name"
+            elif number.isdecimal() and base in spec.pools:
+                text = f"'{pool.name}' is also a node of pool {base} in Slurm; a partition needs a pool of another name"
+            else:
+                continue
+            yield problem(environment, placed.file, (*placed.path, "pools", at, "name"), text)
+
+
+def logins(environment: Environment) -> Iterator[Problem]:
+    """Report login nodes that get no address, or whose public address no user reaches."""
+    for placed, spec, path in _slurm(environment):
+        if spec.login is None:
+            continue
+        where = (*path, "login")
+        if not gives(environment, placed, Capability.LOAD_BALANCERS):
+            text = "needs an address, but no add-on provides load-balancers; add metallb to add_ons, or remove it"
+            yield problem(environment, placed.file, where, text)
+        elif spec.login.public_ip:
+            for text in _unreached(environment, placed):
+                yield problem(environment, placed.file, (*where, "public_ip"), text)
+
+
+def _unreached(environment: Environment, placed: PlacedCluster) -> Iterator[str]:
+    vpc = placed.vpc
+    if vpc is None:
+        return
+    if vpc.ingress is not Ingress.PUBLIC:
+        there = place(environment, placed.file, (*placed.vpc_path, "ingress"))
+        yield f"nothing outside VPC {vpc.name} reaches the address (ingress: {vpc.ingress}, {there}); write false"
+    elif vpc.egress is Egress.NONE and NETWORK_BACKENDS[vpc.isolation].filters is Filter.HOSTS:
+        there = place(environment, placed.file, (*placed.vpc_path, "egress"))
+        yield f"replies are dropped, because filters of DPUs are stateless (egress: none, {there}); write false"
+    groups = {group.name: (at, group) for at, group in enumerate(placed.tenant.security_groups)}
+    if vpc.security_group in groups:
+        at, group = groups[vpc.security_group]
+        opened = (rule for rule in group.ingress if rule.protocol in {Protocol.TCP, Protocol.ANY})
+        if not any(_SSH in rule.ports or not rule.ports for rule in opened):
+            there = place(environment, placed.file, ("security_groups", at, "ingress"))
+            yield f"security group {group.name} drops SSH ({there}); add tcp port {_SSH} there, or write false"
+
+
+def _slurm(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec, DataPath]]:
+    """Yield the Slurm clusters with their paths."""
+    for placed in clusters(environment):
+        if placed.cluster.slurm is not None:
+            yield placed, placed.cluster.slurm, (*placed.path, "slurm")
+
+
+def _pools(environment: Environment) -> Iterator[tuple[PlacedCluster, int, NodePoolSpec]]:
+    """Yield the pools of partitions, with the index in their cluster."""
+    for placed, spec, _ in _slurm(environment):
+        for at, pool in enumerate(placed.cluster.pools):
+            if pool.name in spec.pools:
+                yield placed, at, pool
+
+
+def _classes(spec: SlurmSpec) -> Iterator[tuple[DataPath, str]]:
+    """Yield the storage classes of Slurm's volumes, with their paths."""
+    yield ("controller", "storage_class"), spec.controller.storage_class
+    for at, volume in enumerate(spec.volumes):
+        yield ("volumes", at, "storage_class"), volume.storage_class
+
+
+def _keeps(entry: StorageClassSpec, *, shared: bool) -> bool:
+    """Return whether volumes of a class outlive nodes and, if ``shared``, are mounted by many nodes."""
+    return entry.durable and not entry.LOCAL and (entry.shared or not shared)
+
+
+RULES = Rules(
+    references=(partition_pools, volume_classes),
+    data=(add_on, durable_state, locks, whole_gpus, node_names, logins),
+)

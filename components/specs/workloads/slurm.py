@@ -1,0 +1,144 @@
+"""Slurm cluster inside a tenant cluster: its daemons, login nodes, partitions and shared volumes."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    Endpoint,
+    Quantity,
+    ShortName,
+    Spec,
+)
+
+RESERVED = ("all", "default")
+"""Names that Slurm interprets in any case: ``Nodes=ALL``, and the line with the defaults of later lines."""
+DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
+MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
+DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
+"""Name of a database, or of its user."""
+MountPath = Annotated[str, StringConstraints(pattern=MOUNT_PATH, max_length=128)]
+"""Absolute path of a mount, resolved and not the root."""
+
+
+class SlurmControllerSpec(Spec):
+    """Slurm's controller (slurmctld), one pod whose jobs and reservations are on a volume."""
+
+    storage_class: DnsLabel
+    """Storage class of the volume, one of the cluster's ``storage``, whose volumes outlive nodes. It never changes."""
+    size: Quantity = "16Gi"
+    """Size of the volume. It never changes."""
+
+
+class SlurmAccountingSpec(Spec):
+    """Accounting (slurmdbd) with an existing database of MySQL or MariaDB, which the library does not create."""
+
+    endpoint: Endpoint
+    """Host and port of the database, such as ``mysql.example:3306``."""
+    database: DatabaseName = "slurm_acct_db"
+    """Name of the database, which exists or which the user may create."""
+    user: DatabaseName = "slurm"
+    """User of the database."""
+    password_secret: DnsLabel
+    """Secret in namespace ``slurm-cluster`` of the cluster with the password of the user, under the key
+    ``password``."""
+
+
+class SlurmLoginSpec(Spec):
+    """Login nodes: pods of the system pool that users reach by SSH at one address."""
+
+    replicas: int = Field(default=2, ge=1, le=32)
+    """Number of pods behind the address."""
+    users_secret: DnsLabel
+    """Secret in namespace ``slurm-cluster`` of the cluster with the configuration of SSSD, which reads users and groups
+    from LDAP, under the key ``sssd.conf``."""
+    public_ip: bool = False
+    """Whether the address is a public address of the region, allocated in ``allocations.lock.yaml``. By default the
+    address is one of the VPC's load balancers."""
+
+
+class SlurmVolumeSpec(Spec):
+    """Volume that login nodes and compute nodes mount at the same path, such as home directories."""
+
+    name: ShortName
+    """Name of the volume and of its claim."""
+    path: MountPath
+    """Path of the mount, such as ``/home``."""
+    storage_class: DnsLabel
+    """Storage class of the volume, one of the cluster's ``storage``, whose volumes many nodes mount and which outlive
+    nodes. It never changes."""
+    size: Quantity
+    """Size of the volume, such as ``100Ti``."""
+
+
+class SlurmPartitionSpec(Spec):
+    """Partition: a queue of Slurm for the nodes of some pools. A pool can be in several partitions."""
+
+    name: ShortName
+    """Name of the partition, unique in the cluster."""
+    pools: tuple[ShortName, ...] = Field(min_length=1, max_length=32)
+    """Pools of the cluster whose nodes run the partition's jobs. Each has the taint ``slinky.slurm.net/slurm``."""
+    default: bool = False
+    """Whether jobs without a partition run here; at most one partition."""
+    max_hours: int | None = Field(default=None, ge=1, le=8784)
+    """Maximum run time of a job in hours; unlimited by default."""
+    priority: int = Field(default=1, ge=1, le=65533)
+    """Priority of the partition: jobs of a higher one are scheduled first (``PriorityTier``)."""
+
+
+class SlurmSpec(CheckedSpec):
+    """Slurm cluster on pools of a tenant cluster, created by the operator of the add-on ``slurm``."""
+
+    partitions: tuple[SlurmPartitionSpec, ...] = Field(min_length=1, max_length=64)
+    """Partitions, each with the pools whose nodes run its jobs."""
+    controller: SlurmControllerSpec
+    """Slurm's controller and its volume."""
+    accounting: SlurmAccountingSpec | None = None
+    """Accounting of jobs, and limits of accounts; none by default."""
+    login: SlurmLoginSpec | None = None
+    """Login nodes; by default users submit jobs through the REST API only."""
+    rest_api_replicas: int = Field(default=2, ge=1, le=8)
+    """Number of pods of the REST API (slurmrestd), through which the operator also drains nodes."""
+    volumes: tuple[SlurmVolumeSpec, ...] = Field(default=(), max_length=16)
+    """Volumes that login nodes and compute nodes share."""
+    keys_secret: DnsLabel = "slurm-keys"  # noqa: S105 - a name
+    """Secret in namespace ``slurm-cluster`` of the cluster with the keys ``slurm.key`` and ``jwt.key``, by which the
+    daemons trust each other and tokens. It never changes."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield names that Slurm reserves, several default partitions, and entries that are listed twice."""
+        for at, partition in enumerate(self.partitions):
+            if partition.name in RESERVED:
+                text = "is a keyword of Slurm's configuration; write another name"
+                yield ConstraintViolation(text, ("partitions", at, "name"), partition.name)
+            for index, pool in enumerate(partition.pools):
+                if pool in partition.pools[:index]:
+                    text = "is listed twice; remove it"
+                    yield ConstraintViolation(text, ("partitions", at, "pools", index), pool)
+        first, *others = [at for at, partition in enumerate(self.partitions) if partition.default] or [0]
+        for at in others:
+            text = f"{self.partitions[first].name} is already the default, and there can be only one; remove it"
+            yield ConstraintViolation(text, ("partitions", at, "default"))
+        yield from self._repeated()
+
+    def _repeated(self) -> Iterator[ConstraintViolation]:
+        """Yield partitions and volumes whose name or path another entry has."""
+        for key, listing, field in (
+            ("partitions", self.partitions, "name"),
+            ("volumes", self.volumes, "name"),
+            ("volumes", self.volumes, "path"),
+        ):
+            values = [getattr(entry, field) for entry in listing]
+            for at, value in enumerate(values):
+                if value in values[:at]:
+                    text = f"{key}[{values.index(value)}] has the same {field}; write another one"
+                    yield ConstraintViolation(text, (key, at, field), value)
+
+    @property
+    def pools(self) -> tuple[ShortName, ...]:
+        """Return the pools of all partitions, each once, in the order of the data."""
+        return tuple(dict.fromkeys(pool for partition in self.partitions for pool in partition.pools))

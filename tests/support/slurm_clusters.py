@@ -1,0 +1,48 @@
+"""A Slurm cluster on pools of the laptop's training cluster, which does not order one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from small_region import changed
+
+from components.inputs.slurm import of_cluster
+from components.lookups.pools import PlacedCluster, clusters
+from components.render.workloads.slurm import SlurmInput
+from components.render.workloads.slurm_pool import LOCK
+from components.specs.environment import Environment
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.workloads.slurm import SlurmSpec
+
+CLUSTER = "acme-train"
+POOLS = ("train", "infer")
+SPEC: dict[str, Any] = {
+    "partitions": [
+        {"name": "long", "pools": ["train"], "default": True},
+        {"name": "short", "pools": ["train", "infer"], "max_hours": 4, "priority": 10},
+    ],
+    "controller": {"storage_class": "shared-nfs"},
+    "accounting": {"endpoint": "mysql.example:3306", "password_secret": "database"},
+    "login": {"users_secret": "users"},
+    "volumes": [{"name": "home", "path": "/home", "storage_class": "shared-nfs", "size": "1Ti"}],
+}
+"""Data of the Slurm cluster."""
+
+
+def placed_slurm(environment: Environment, **spec: Any) -> PlacedCluster:
+    """Return the cluster with Slurm on two locked pools; ``spec`` are other values of its data."""
+    [placed] = [item for item in clusters(environment) if item.cluster.name == CLUSTER]
+    lock = TaintSpec(key=LOCK, effect=TaintEffect.NO_EXECUTE)
+    pools = tuple(
+        changed(pool, taints=(*pool.taints, lock)) if pool.name in POOLS else pool for pool in placed.cluster.pools
+    )
+    slurm = SlurmSpec.model_validate({**SPEC, **spec})
+    cluster = changed(placed.cluster, slurm=slurm, pools=pools, add_ons=("default", "monitoring", "slurm"))
+    return replace(placed, cluster=cluster)
+
+
+def slurm_input(environment: Environment, **spec: Any) -> SlurmInput:
+    """Return the input of that Slurm cluster."""
+    [given] = of_cluster(environment, placed_slurm(environment, **spec))
+    return given

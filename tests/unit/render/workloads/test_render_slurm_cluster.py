@@ -1,0 +1,166 @@
+"""The Slurm cluster of a tenant cluster: names, places, GPUs, volumes and references of its objects."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+from rendered_objects import objects_of
+from slurm_clusters import slurm_input
+from small_region import changed
+
+from components.inputs.slurm import of_cluster
+from components.lookups.pools import clusters
+from components.programs.slurm_topology import place_of
+from components.render.manifest import Manifest
+from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
+from components.specs.environment import Environment
+
+
+@pytest.fixture
+def objects(laptop: Environment) -> dict[tuple[str, str], Manifest]:
+    return {(item.kind, item.name): item for item in objects_of(slurm_input(laptop))}
+
+
+def spec(objects: dict[tuple[str, str], Manifest], kind: str, name: str = "slurm") -> dict[str, Any]:
+    body: dict[str, Any] = objects[kind, name].body["spec"]
+    return body
+
+
+def test_a_cluster_without_slurm_has_none(laptop: Environment) -> None:
+    assert [given for placed in clusters(laptop) for given in of_cluster(laptop, placed)] == []
+
+
+def test_each_pool_has_a_node_set_of_its_size_on_its_locked_nodes(objects: dict[tuple[str, str], Manifest]) -> None:
+    train, infer = spec(objects, "NodeSet", "train"), spec(objects, "NodeSet", "infer")
+
+    assert (train["replicas"], infer["replicas"]) == (10, 4)
+    pod = train["template"]["spec"]
+    assert pod["nodeSelector"] == {"node-restriction.kubernetes.io/pool": "train"}
+    assert {item["key"] for item in pod["tolerations"]} == {"workload", "slinky.slurm.net/slurm"}
+    assert train["taintKubeNodes"] is False
+    assert train["extraConf"] == "Gres=gpu:h100:8"
+    assert train["slurmd"]["resources"]["limits"]["nvidia.com/gpu"] == "8"
+
+
+def test_a_pool_has_as_many_nodes_in_slurm_as_in_the_lock_file(laptop: Environment) -> None:
+    groups = laptop.allocations.groups
+    for pool in slurm_input(laptop).pools:
+        placed = [size.nodes for key, size in groups.items() if key.startswith(f"acme-train/{pool.spec.name}/")]
+        assert sum(placed) == pool.nodes
+
+
+def test_login_nodes_and_compute_nodes_mount_the_same_volumes(objects: dict[tuple[str, str], Manifest]) -> None:
+    claim = objects["PersistentVolumeClaim", "home"]
+    login, train = spec(objects, "LoginSet", "login"), spec(objects, "NodeSet", "train")
+
+    assert claim.protect
+    assert claim.body["spec"]["accessModes"] == ["ReadWriteMany"]
+    assert {"name": "home", "mountPath": "/home"} in login["login"]["volumeMounts"]
+    assert {"name": "home", "mountPath": "/home"} in train["slurmd"]["volumeMounts"]
+
+
+def test_secrets_are_references_only(objects: dict[tuple[str, str], Manifest]) -> None:
+    for kind in ("Controller", "Accounting"):
+        assert spec(objects, kind)["slurmKeyRef"] == {"name": "slurm-keys", "key": "slurm.key"}
+        assert spec(objects, kind)["jwtKeyRef"] == {"name": "slurm-keys", "key": "jwt.key"}
+    storage = spec(objects, "Accounting")["storageConfig"]
+    assert (storage["host"], storage["port"]) == ("mysql.example", 3306)
+    assert storage["passwordKeyRef"] == {"name": "database", "key": "password"}
+    assert spec(objects, "LoginSet", "login")["sssdConfRef"] == {"name": "users", "key": "sssd.conf"}
+    assert not any(kind == "Secret" for kind, _ in objects)
+
+
+def test_without_accounting_and_login_only_the_daemons_remain(laptop: Environment) -> None:
+    rendered = objects_of(slurm_input(laptop, accounting=None, login=None, volumes=()))
+
+    kinds = {item.kind for item in rendered}
+    assert not kinds & {"Accounting", "LoginSet", "PersistentVolumeClaim"}
+    assert {"Controller", "RestApi", "NodeSet"} <= kinds
+    [controller] = [item for item in rendered if item.kind == "Controller"]
+    assert "accountingRef" not in controller.body["spec"]
+
+
+def test_all_objects_are_outside_the_namespace_of_the_operator(objects: dict[tuple[str, str], Manifest]) -> None:
+    assert {item.namespace for item in objects.values()} == {None, NAMESPACE}
+
+
+def test_a_public_address_and_a_name_are_requested_by_the_service(laptop: Environment) -> None:
+    given = replace(slurm_input(laptop), public_address="192.0.2.7", host_name="login.example")  # type: ignore[arg-type]
+    [login] = [item for item in given.render() if item.kind == "LoginSet"]
+
+    assert login.body["spec"]["service"]["metadata"]["annotations"] == {
+        "metallb.io/address-pool": "public",
+        "metallb.io/loadBalancerIPs": "192.0.2.7",
+        "external-dns.alpha.kubernetes.io/hostname": "login.example",
+    }
+
+
+def test_partitions_name_the_node_sets_of_their_pools(laptop: Environment) -> None:
+    given = slurm_input(laptop)
+    pools = {pool.spec.name: pool for pool in given.pools}
+
+    assert partition_lines(given.spec.partitions, pools).splitlines() == [
+        "PartitionName=long Nodes=train Default=YES MaxTime=UNLIMITED PriorityTier=1 State=UP Topology=leaves",
+        "PartitionName=short Nodes=train,infer Default=NO MaxTime=4:00:00 PriorityTier=10 State=UP Topology=leaves",
+    ]
+
+
+def test_more_nodes_than_the_operator_expects_are_permitted(laptop: Environment) -> None:
+    [first, *_] = slurm_input(laptop).pools
+    lines = partition_lines((), {"train": replace(first, nodes=1025)})
+
+    assert lines.splitlines() == ["MaxNodeCount=1025"]
+
+
+def linked(pool: SlurmPool, *racks: str, nodes: int) -> SlurmPool:
+    return replace(pool, racks=racks, nodes=nodes)
+
+
+def test_leaf_switches_are_a_tree_and_nvlink_domains_are_blocks(laptop: Environment) -> None:
+    first, second = slurm_input(laptop).pools
+    leaves = replace(first, leaves=("leaf-1", "leaf-2"))
+    racks = linked(replace(second, leaves=("leaf-3",)), "r1", "r2", nodes=36)
+
+    tree, blocks = yaml.safe_load(topology_file((leaves, racks)))
+
+    assert tree["tree"]["switches"][0] == {"switch": "fabric", "children": "leaf-1,leaf-2,leaf-3"}
+    assert [item["switch"] for item in tree["tree"]["switches"][1:]] == ["leaf-1", "leaf-2", "leaf-3"]
+    assert blocks["block"] == {"block_sizes": [18], "blocks": [{"block": "r1"}, {"block": "r2"}]}
+    assert [item["cluster_default"] for item in (tree, blocks)] == [True, False]
+
+
+def test_partitions_with_nvlink_domains_only_are_scheduled_by_blocks(laptop: Environment) -> None:
+    given = slurm_input(laptop)
+    first, second = given.pools
+    pools = {"train": linked(first, "r1", nodes=18), "infer": second}
+
+    long, short = partition_lines(given.spec.partitions, pools).splitlines()
+
+    assert long.endswith("Topology=nvlink")
+    assert short.endswith("Topology=leaves")
+
+
+def test_a_node_is_at_the_units_that_its_labels_name(objects: dict[tuple[str, str], Manifest]) -> None:
+    settings = json.loads(objects["ConfigMap", "slurm-topology-labels"].body["data"]["settings.json"])
+    pool = {"node-restriction.kubernetes.io/pool": "train"}
+
+    def place(**labels: str) -> str | None:
+        return place_of({"metadata": {"labels": {**pool, **labels}}}, settings)
+
+    assert place(**{"jacquard.dev/leaf": "leaf-1"}) == "leaves:leaf-1"
+    assert place() is None
+    assert place_of({"metadata": {"labels": {"jacquard.dev/leaf": "leaf-1"}}}, settings) is None
+    assert place_of({"metadata": {}}, settings) is None
+    settings["pools"]["train"]["nvlink"] = "jacquard.dev/rack"
+    assert place(**{"jacquard.dev/leaf": "leaf-1", "jacquard.dev/rack": "r1"}) == "leaves:leaf-1,nvlink:r1"
+
+
+def test_a_pool_without_gpus_has_no_gres(laptop: Environment) -> None:
+    first, _ = slurm_input(laptop).pools
+    plain = replace(first, kind=changed(first.kind, gpu=None))
+
+    assert plain.gres == ""

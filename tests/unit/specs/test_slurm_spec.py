@@ -1,0 +1,58 @@
+"""What a Slurm cluster's own data contradict: names, defaults and entries that are listed twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from slurm_clusters import SPEC
+
+from components.specs.workloads.slurm import SlurmSpec
+
+MAIN = {"name": "main", "pools": ["a"]}
+VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "place", "text"),
+    [
+        (
+            {"partitions": [{**MAIN, "name": "default"}]},
+            ("partitions", 0, "name"),
+            "is a keyword of Slurm's configuration; write another name",
+        ),
+        (
+            {"partitions": [{**MAIN, "pools": ["a", "a"]}]},
+            ("partitions", 0, "pools", 1),
+            "is listed twice; remove it",
+        ),
+        (
+            {"partitions": [{**MAIN, "default": True}, {**MAIN, "name": "more", "default": True}]},
+            ("partitions", 1, "default"),
+            "main is already the default, and there can be only one; remove it",
+        ),
+        (
+            {"partitions": [MAIN, MAIN]},
+            ("partitions", 1, "name"),
+            "partitions[0] has the same name; write another one",
+        ),
+        (
+            {"volumes": [VOLUME, {**VOLUME, "name": "more"}]},
+            ("volumes", 1, "path"),
+            "volumes[0] has the same path; write another one",
+        ),
+    ],
+)
+def test_a_contradiction_is_reported_at_its_place(
+    spec: dict[str, Any], place: tuple[str | int, ...], text: str
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        SlurmSpec.model_validate({**SPEC, **spec})
+
+    [error] = raised.value.errors()
+    assert (error["loc"], error["msg"]) == (place, text)
+
+
+def test_pools_of_all_partitions_are_listed_once() -> None:
+    assert SlurmSpec.model_validate(SPEC).pools == ("train", "infer")
