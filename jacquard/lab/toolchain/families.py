@@ -190,6 +190,23 @@ FAMILIES = (
         disk_bytes=1900 << 20,
     ),
     Family(
+        name="slurm-operator",  # with the release candidate of its client library, since the mirror lacks the release
+        module="github.com/SlinkyProject/slurm-operator",
+        binaries=(
+            Binary(
+                name="slurm-operator-manager",
+                package="github.com/SlinkyProject/slurm-operator/cmd/manager",
+                expected_seconds=180,
+            ),
+            Binary(
+                name="slurm-operator-webhook",
+                package="github.com/SlinkyProject/slurm-operator/cmd/webhook",
+                expected_seconds=5,
+            ),
+        ),
+        disk_bytes=3400 << 20,
+    ),
+    Family(
         name="charts",
         module="sigs.k8s.io/node-feature-discovery",
         data=tuple(

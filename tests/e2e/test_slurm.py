@@ -1,0 +1,307 @@
+"""Slinky's real operator at a real API server and scheduler, with our objects and nodes that exist as objects only.
+
+The operator creates no pod of a node before slurmrestd answers, so a stand-in answers, with idle nodes and no jobs. No
+pod runs: nothing here proves that Slurm's daemons start with this configuration, that nodes register with their GPUs,
+or that jobs end before a node is drained.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from environment_data import ENVIRONMENTS
+from fake_slurmrestd import FakeSlurmrestd
+from helm_charts import Helm
+from local_region import wait_until
+from rendered_objects import objects_of
+from slurm_clusters import CLUSTER, placed_slurm, slurm_input
+
+from components.lookups import add_ons
+from components.programs.api import Api
+from components.programs.slurm_topology import ANNOTATION, annotate
+from components.render import labels as keys
+from components.render.workloads.slurm import SlurmInput
+from components.render.workloads.slurm_pool import NAMESPACE
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal import ports
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
+from jacquard.providers.kube import ObjectRef
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+MANAGER, SCHEDULER = "slurm-operator-manager", "kube-scheduler"
+SECRETS = {"slurm-keys": ("slurm.key", "jwt.key"), "database": ("password",), "users": ("sssd.conf",)}
+LEAVES = ("leaf-1", "leaf-2")
+
+
+class SlurmCluster:
+    """An API server with the operator, our objects, and a node for each host of the two pools."""
+
+    def __init__(self, server: LocalApiServer, given: SlurmInput, kinds: list[dict[str, Any]]) -> None:
+        self.server, self.api, self.given = server, server.api, given
+        names = (f"{pool.spec.name}-{number}" for pool in given.pools for number in range(pool.nodes))
+        self.slurmrestd = FakeSlurmrestd(names)
+        self.objects = objects_of(given)
+        for body in kinds:
+            self._apply(body)
+        for kind in ("shared-nfs", "shared-vast"):
+            self._apply(storage_class(kind))
+        for pool in given.pools:
+            for number in range(pool.nodes):
+                self._node(f"host-{pool.spec.name}-{number}", pool.spec.name, LEAVES[number % 2], pool.spec.taints)
+        server.namespace(NAMESPACE)
+        for name, fields in SECRETS.items():
+            data = dict.fromkeys(fields, os.urandom(64).hex())
+            self._apply({"apiVersion": "v1", "kind": "Secret", "metadata": self._named(name), "stringData": data})
+        for item in self.objects:
+            self._apply(dict(item.body))
+        for item in self.objects:
+            if item.kind == "PersistentVolumeClaim":
+                self._bind(item.name)
+
+    def annotate(self) -> None:
+        """Run the program that annotates nodes, with the settings that we render."""
+        [config] = [item for item in self.objects if item.name == "slurm-topology-labels" and item.kind == "ConfigMap"]
+        entry = json.loads(self.server.kubeconfig.read_text())
+        cluster, user = entry["clusters"][0]["cluster"], entry["users"][0]["user"]
+        trusted = ssl.create_default_context(cafile=cluster["certificate-authority"])
+        login = {"Authorization": f"Bearer {user['token']}"}
+        annotate(Api(cluster["server"], login, trusted, "test"), json.loads(config.body["data"]["settings.json"]))
+
+    def get(self, version: str, kind: str, name: str) -> dict[str, Any] | None:
+        return self.api.get(ObjectRef(version, kind, name, NAMESPACE))
+
+    def pods(self, pool: str) -> dict[str, dict[str, Any]]:
+        """Return the pods of a pool's nodes by name."""
+        items = self.api.list("v1", "Pod", namespace=NAMESPACE)
+        return {pod["metadata"]["name"]: pod for pod in items if pod["metadata"]["name"].startswith(f"{pool}-")}
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        return {node["metadata"]["name"]: node for node in self.api.list("v1", "Node")}
+
+    def _bind(self, claim: str) -> None:
+        """Bind a claim to a volume, as the driver of its class does; the scheduler waits for it."""
+        ref = ObjectRef("v1", "PersistentVolumeClaim", claim, NAMESPACE)
+        body = self.api.get(ref) or {}
+        spec = {key: body["spec"][key] for key in ("accessModes", "storageClassName")}
+        volume = {
+            **spec,
+            "capacity": body["spec"]["resources"]["requests"],
+            "nfs": {"server": "storage.example", "path": "/"},
+            "claimRef": {"kind": "PersistentVolumeClaim", "uid": body["metadata"]["uid"], **self._named(claim)},
+        }
+        self._apply({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": claim}, "spec": volume})
+        done = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+        self.api.patch(ref, {"metadata": done, "spec": {"volumeName": claim}}, field_manager="test")
+        self.api.patch(ref, {"status": {"phase": "Bound"}}, subresource="status", field_manager="test")
+
+    def _named(self, name: str) -> dict[str, str]:
+        return {"name": name, "namespace": NAMESPACE}
+
+    def _node(self, name: str, pool: str, leaf: str, taints: Any) -> None:
+        labels = {keys.NODE_POOL: pool, keys.LEAF: leaf, "kubernetes.io/os": "linux", "kubernetes.io/hostname": name}
+        metadata = {"name": name, "labels": labels}
+        tainted = [{"key": item.key, "value": item.value, "effect": item.effect.value} for item in taints]
+        body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": tainted}}
+        self._apply(body)
+        room = {"cpu": "224", "memory": "2Ti", "pods": "110", "nvidia.com/gpu": "8", "nvidia.com/infiniband": "8"}
+        ready = {"type": "Ready", "status": "True", "reason": "Test", "message": ""}
+        ref = ObjectRef("v1", "Node", name)
+        status = {"status": {"capacity": room, "allocatable": room, "conditions": [ready]}}
+        self.api.patch(ref, status, subresource="status", field_manager="test")
+        self._apply(body)  # without the taint that new nodes have until they are ready
+
+    def _apply(self, body: dict[str, Any]) -> None:
+        self.api.apply(body, field_manager="test", force=True)
+
+
+def storage_class(name: str) -> dict[str, Any]:
+    provisioner = {"provisioner": "test.example", "volumeBindingMode": "WaitForFirstConsumer"}
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}, **provisioner}
+
+
+def kinds_of(environment: Environment, folder: Path) -> list[dict[str, Any]]:
+    """Return the kinds that the release of the add-on installs."""
+    [given] = add_ons.of_cluster(environment, placed_slurm(environment))
+    [release] = [item for item in objects_of(given) if item.kind == "HelmRelease" and item.name == "slurm"]
+    installed = Helm(folder, environment.versions.kubernetes[-1]).installed(release)
+    return [body for body in installed if body["kind"] == "CustomResourceDefinition"]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
+    """Start the operator and the scheduler beside an API server with our Slurm cluster."""
+    try:
+        programs = {name: str(binaries.path(name)) for name in (MANAGER, SCHEDULER)}
+    except ToolchainError as error:
+        pytest.skip(f"{error}; {paths.set_up()}")
+    folder, laptop = tmp_path_factory.mktemp("slurm"), load_environment("laptop", ENVIRONMENTS)
+    controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
+    server = LocalApiServer(folder / "api", kinds=("ServiceMonitor",), controllers=controllers)
+    started: list[subprocess.Popen[bytes]] = []
+    cluster: SlurmCluster | None = None
+    try:
+        cluster = SlurmCluster(server, slurm_input(laptop), kinds_of(laptop, folder))
+        [health] = ports.free(1)
+        commands = (
+            [programs[MANAGER], f"--health-addr={ports.LOOPBACK}:{health}", "--metrics-addr=0"],
+            [programs[SCHEDULER], f"--kubeconfig={server.kubeconfig}", "--leader-elect=false", "--secure-port=0"],
+        )
+        for command in commands:
+            with (folder / f"{Path(command[0]).name}.log").open("wb") as log:
+                proxy = {"HTTP_PROXY": cluster.slurmrestd.url, "NO_PROXY": ports.LOOPBACK}
+                environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig), **proxy}
+                started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+        yield cluster
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+        if cluster is not None:
+            cluster.slurmrestd.stop()
+        server.stop()
+
+
+def await_nodes(slurm: SlurmCluster) -> None:
+    """Wait until each node of each pool has a scheduled pod."""
+    for pool in slurm.given.pools:
+
+        def scheduled(name: str = pool.spec.name, count: int = pool.nodes) -> bool:
+            pods = slurm.pods(name)
+            return len(pods) == count and all(pod["spec"].get("nodeName") for pod in pods.values())
+
+        wait_until(scheduled, timeout_seconds=120, what=f"{pool.nodes} pods of {pool.spec.name} have a node")
+
+
+def test_each_node_of_a_pool_has_one_pod_that_no_other_pod_joins(slurm: SlurmCluster) -> None:
+    await_nodes(slurm)
+
+    for pool in slurm.given.pools:
+        pods = slurm.pods(pool.spec.name)
+        homes = sorted(pod["spec"]["nodeName"] for pod in pods.values())
+        assert homes == sorted(f"host-{pool.spec.name}-{number}" for number in range(pool.nodes))
+        assert set(pods) == {f"{pool.spec.name}-{number}" for number in range(pool.nodes)}
+
+    container = {"name": "main", "image": "example/job"}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "job", "namespace": "default"}}
+    slurm.api.apply({**body, "spec": {"containers": [container]}}, field_manager="test")
+    ref = ObjectRef("v1", "Pod", "job", "default")
+
+    def refused() -> bool:
+        conditions = ((slurm.api.get(ref) or {}).get("status") or {}).get("conditions") or []
+        return any(item["type"] == "PodScheduled" and item["status"] == "False" for item in conditions)
+
+    wait_until(refused, timeout_seconds=60, what="the scheduler has no node for a pod of Kubernetes")
+
+
+def test_slurmd_registers_with_the_gpus_of_the_instance_type_and_mounts_shared_volumes(slurm: SlurmCluster) -> None:
+    await_nodes(slurm)
+
+    for name, pod in slurm.pods("train").items():
+        [slurmd] = [item for item in pod["spec"]["containers"] if item["name"] == "slurmd"]
+        assert slurmd["args"][-2:] == ["--conf", "'Features=train Gres=gpu:h100:8'"]
+        assert slurmd["resources"]["limits"]["nvidia.com/gpu"] == "8"
+        assert {"/home", "/dev/shm"} <= {item["mountPath"] for item in slurmd["volumeMounts"]}  # noqa: S108
+        assert pod["spec"]["hostname"] == name
+
+
+def test_slurm_conf_has_the_partitions_of_the_data_and_the_node_sets_of_the_operator(slurm: SlurmCluster) -> None:
+    def written() -> bool:
+        config = slurm.get("v1", "ConfigMap", "slurm-config") or {"data": {}}
+        return "NodeSet=infer" in config["data"].get("slurm.conf", "")
+
+    wait_until(written, timeout_seconds=120, what="the operator has written slurm.conf")
+    config = slurm.get("v1", "ConfigMap", "slurm-config")
+    assert config is not None
+    lines = config["data"]["slurm.conf"].splitlines()
+
+    assert f"ClusterName={CLUSTER}" in lines
+    assert {"NodeSet=train Feature=train", "NodeSet=infer Feature=infer"} <= set(lines)
+    assert [line.split()[:2] for line in lines if line.startswith("PartitionName")] == [
+        ["PartitionName=long", "Nodes=train"],
+        ["PartitionName=short", "Nodes=train,infer"],
+    ]
+    assert "AccountingStorageHost=slurm-accounting" in lines
+    assert "GresTypes=gpu" in lines
+
+
+def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm: SlurmCluster) -> None:
+    wanted = {
+        ("apps/v1", "StatefulSet", "slurm-controller"): "slurmctld",
+        ("apps/v1", "StatefulSet", "slurm-accounting"): "slurmdbd",
+        ("apps/v1", "Deployment", "slurm-restapi"): "slurmrestd",
+        ("apps/v1", "Deployment", "login"): "slurm-login",
+    }
+    for place, image in wanted.items():
+        wait_until(lambda place=place: slurm.get(*place) is not None, timeout_seconds=120, what=f"{place} exists")
+        body = slurm.get(*place)
+        assert body is not None
+        images = {item["image"] for item in body["spec"]["template"]["spec"]["containers"]}
+        assert slurm.given.images[image] in images
+
+    controller = slurm.get("apps/v1", "StatefulSet", "slurm-controller")
+    assert controller is not None
+    [claim] = controller["spec"]["volumeClaimTemplates"]
+    assert claim["spec"]["storageClassName"] == "shared-nfs"
+    sources = controller["spec"]["template"]["spec"]["volumes"][0]["projected"]["sources"]
+    assert {source["configMap"]["name"] for source in sources if "configMap" in source} == {
+        "slurm-config",
+        "slurm-topology",
+    }
+    assert {source["secret"]["name"] for source in sources if "secret" in source} == {"slurm-keys"}
+    secret = slurm.get("v1", "Secret", "slurm-accounting")
+    assert secret is not None
+    service = slurm.get("v1", "Service", "login")
+    assert service is not None
+    assert (service["spec"]["type"], service["spec"]["ports"][0]["port"]) == ("LoadBalancer", 22)
+    budget = slurm.api.list("policy/v1", "PodDisruptionBudget", namespace=NAMESPACE)
+    assert [item["spec"]["maxUnavailable"] for item in budget] == [0]
+
+
+def test_a_node_is_at_its_leaf_switch_and_its_pod_as_well(slurm: SlurmCluster) -> None:
+    await_nodes(slurm)
+    slurm.annotate()
+
+    places = {name: node["metadata"].get("annotations", {}).get(ANNOTATION) for name, node in slurm.nodes().items()}
+    assert places["host-train-0"] == "leaves:leaf-1"
+    assert set(places.values()) == {f"leaves:{leaf}" for leaf in LEAVES}
+
+    def copied() -> bool:
+        pods = [*slurm.pods("train").values(), *slurm.pods("infer").values()]
+        found = {pod["spec"]["nodeName"]: pod["metadata"]["annotations"].get(ANNOTATION) for pod in pods}
+        return found == places
+
+    wait_until(copied, timeout_seconds=120, what="the operator has copied the places of nodes to pods")
+
+    def sent() -> bool:
+        pods = {**slurm.pods("train"), **slurm.pods("infer")}
+        told = {name: node.get("topology") for name, node in slurm.slurmrestd.nodes.items()}
+        return told == {name: places[pod["spec"]["nodeName"]] for name, pod in pods.items()}
+
+    wait_until(sent, timeout_seconds=120, what="the operator has sent the places of nodes to Slurm")
+
+
+def test_the_operator_reports_the_nodes_and_leaves_the_lock_of_the_pools(slurm: SlurmCluster) -> None:
+    await_nodes(slurm)
+
+    def reported() -> bool:
+        sets = slurm.api.list("slinky.slurm.net/v1beta1", "NodeSet", namespace=NAMESPACE)
+        return {item["metadata"]["name"]: (item.get("status") or {}).get("replicas") for item in sets} == {
+            pool.spec.name: pool.nodes for pool in slurm.given.pools
+        }
+
+    wait_until(reported, timeout_seconds=120, what="the operator reports as many nodes as the pools have")
+    taints = {taint["key"] for node in slurm.nodes().values() for taint in node["spec"]["taints"]}
+    assert "slinky.slurm.net/slurm" in taints
+    assert "nodeset.slinky.slurm.net/worker" not in taints

@@ -1,0 +1,64 @@
+"""A stand-in for slurmrestd: idle nodes, and what Slinky's operator writes about them.
+
+The operator reaches it as its HTTP proxy, since the name of the Service does not resolve outside a cluster. It has no
+jobs, and accepts every update.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_LISTS = ("jobs", "pings", "reservations", "partitions", "errors", "warnings")
+
+
+class FakeSlurmrestd:
+    """An HTTP server on a free port of the loopback interface; `stop` ends it."""
+
+    def __init__(self, nodes: Iterable[str]) -> None:
+        self.nodes: dict[str, dict[str, Any]] = {name: {"name": name, "state": ["IDLE"]} for name in nodes}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.nodes))
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler(nodes: dict[str, dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name = self._node()
+            self._answer([nodes[name]] if name in nodes else list(nodes.values()) if not name else [])
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+            node = nodes.get(self._node(), {})
+            node.update({key.removesuffix("_str"): value for key, value in body.items() if key != "state"})
+            self._answer([])
+
+        def _node(self) -> str:
+            """Return the node that the request is about; empty for all nodes."""
+            return self.path.partition("?")[0].partition("/node/")[2].rstrip("/")
+
+        def _answer(self, found: list[dict[str, Any]]) -> None:
+            moment = {"set": True, "infinite": False, "number": 1}
+            body = {"nodes": found, "last_update": moment, "last_backfill": moment, **{key: [] for key in _LISTS}}
+            data = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    return Handler
