@@ -14,7 +14,8 @@ from components.render.network.port_functions import NETWORKS
 from components.render.objects import given, manifest
 from components.render.pools.gpu_sharing import GPU
 from components.render.vms.vm_placement import tolerating
-from components.render.workloads.slurm_pool import SlurmPool
+from components.render.workloads.slurm_pool import LOCK, SlurmPool
+from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.workloads.slurm import SlurmSpec, SlurmVolumeSpec
 
 LOGFILE = "alpine"
@@ -42,7 +43,7 @@ def node_set(
         # A pod of Slurm needs more shared memory than the 64 MiB of a container.
         "volumes": [{"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}, *volumes],
         "nodeSelector": {keys.NODE_POOL: pool.spec.name},
-        **tolerating(pool.spec.taints),
+        "tolerations": _tolerations(pool.spec),
         **given(hostNetwork=pool.host_network or None),
         **given(dnsPolicy="ClusterFirstWithHostNet" if pool.host_network else None),
     }
@@ -77,6 +78,12 @@ def node_set(
             },
         },
     )
+
+
+def _tolerations(pool: NodePoolSpec) -> list[dict[str, str]]:
+    """Return tolerations of the pool's taints. Nodes keep the lock, which is pinned, until the next promotion."""
+    others = tolerating(taint for taint in pool.taints if taint.key != LOCK).get("tolerations", ())
+    return [*others, {"key": LOCK, "operator": "Exists"}]
 
 
 def mounts(volumes: Iterable[SlurmVolumeSpec]) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:

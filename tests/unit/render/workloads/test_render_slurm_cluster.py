@@ -40,7 +40,10 @@ def test_each_pool_has_a_node_set_of_its_size_on_its_locked_nodes(objects: dict[
     assert (train["replicas"], infer["replicas"]) == (10, 4)
     pod = train["template"]["spec"]
     assert pod["nodeSelector"] == {"node-restriction.kubernetes.io/pool": "train"}
-    assert {item["key"] for item in pod["tolerations"]} == {"workload", "slinky.slurm.net/slurm"}
+    assert pod["tolerations"] == [
+        {"key": "workload", "operator": "Equal", "value": "training", "effect": "NoSchedule"},
+        {"key": "slinky.slurm.net/slurm", "operator": "Exists"},
+    ]
     assert train["taintKubeNodes"] is False
     assert train["extraConf"] == "Gres=gpu:h100:8"
     assert train["slurmd"]["resources"]["limits"]["nvidia.com/gpu"] == "8"
