@@ -81,8 +81,10 @@ class QueuesInput:
 
     def _classes(self) -> Iterator[Manifest]:
         for name, priority in self.classes.items():
-            body = {"value": priority.value, "description": priority.description}
-            yield manifest(API, "WorkloadPriorityClass", name, cluster=self.cluster, **body)
+            value, description = priority.value, priority.description
+            yield manifest(
+                API, "WorkloadPriorityClass", name, cluster=self.cluster, value=value, description=description
+            )
 
     def _topology(self, levels: Sequence[str]) -> Manifest:
         spec = {"levels": [{"nodeLabel": level} for level in levels]}
