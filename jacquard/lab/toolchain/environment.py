@@ -15,6 +15,10 @@ ENGINE_MEMORY = "220MiB"
 instead of 293 MB and saves 0.8 s of processor time. A limit set by the user has precedence."""
 _IGNORED = ("PULUMI_OPTION_", "PULUMI_K8S_DELETE_UNREACHABLE", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE")
 """Beginnings of variables that the engine must not get. The prefix is that of flags (pulumi:pkg/cmd/pulumi/cmd)."""
+_ONE_READER = {"PULUMI_DIY_BACKEND_PARALLEL": "1"}
+"""The PostgreSQL backend asks for the size of each object while a list of objects holds a connection. If lists hold all
+connections of its pool, it waits forever (pulumi:pkg/backend/diy/postgres/bucket.go, ListPaged): Pulumi 3.259 on two
+processors did so for ``stack ls`` of seven stacks."""
 _OWN = ("JACQUARD_CACHE", "JACQUARD_HOME", "JACQUARD_ENVIRONMENTS")
 
 
@@ -36,6 +40,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
         # Without metadata files: a metadata file that a killed engine left incomplete makes the whole state unreadable.
         "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}?metadata=skip",
         **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
+        **(_ONE_READER if (backend_url or "").startswith("postgres://") else {}),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",

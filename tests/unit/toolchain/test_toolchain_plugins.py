@@ -216,6 +216,14 @@ def test_state_kept_elsewhere_has_its_own_secrets(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")
+def test_stacks_in_postgres_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULUMI_DIY_BACKEND_PARALLEL", "25")
+
+    assert environment.process("us-east", backend_url="postgres://db")["PULUMI_DIY_BACKEND_PARALLEL"] == "1"
+    assert environment.process("us-east", backend_url="s3://states")["PULUMI_DIY_BACKEND_PARALLEL"] == "25"
+
+
+@pytest.mark.usefixtures("pulumi", "search_path")
 def test_a_passphrase_of_the_users_does_not_reach_a_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "the user's")
     monkeypatch.setenv("KEPT", "yes")
