@@ -2,10 +2,7 @@ module jacquard.invalid/toolchain/slurm-operator
 
 go 1.26.1
 
-tool (
-	github.com/SlinkyProject/slurm-operator/cmd/manager
-	github.com/SlinkyProject/slurm-operator/cmd/webhook
-)
+tool github.com/SlinkyProject/slurm-operator/cmd/manager
 
 require (
 	github.com/SlinkyProject/slurm-client v1.1.0 // indirect
@@ -103,5 +100,5 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// Release v1.1.0 of the client is not in the module mirror; the candidate differs in tests and in dependencies.
+// Release v1.1.0 of the client cannot be downloaded as a module; the candidate differs in tests and in dependencies.
 replace github.com/SlinkyProject/slurm-client => github.com/SlinkyProject/slurm-client v1.1.0-rc1
