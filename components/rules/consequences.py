@@ -30,6 +30,7 @@ from components.rules.region import capacity, digests, dns, lock_pins, locks, ob
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.storage import storage
 from components.rules.tables import ALL
+from components.rules.workloads import queues
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.policy import RuleId
@@ -110,6 +111,11 @@ EXPLAINS = (
         of=lambda problem: problem.path == "networks.control_plane_vips",
         consequences=(registry.address, observability.address),
         because="the network of these addresses was moved, and other assigned addresses are outside it too",
+    ),
+    Explains(
+        causes=(inventory.rack_sizes,),
+        consequences=(queues.quotas,),
+        because="the number of nodes of a rack determines the size of a pool",
     ),
     Explains(
         causes=(version_limits.dpu_images,),

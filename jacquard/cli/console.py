@@ -27,7 +27,7 @@ class Color(StrEnum):
     AUTO = "auto"
     """On a terminal, unless ``NO_COLOR`` is set."""
     ALWAYS = "always"
-    """Also in pipes and files, and although ``NO_COLOR`` is set."""
+    """Colors also in pipes and files, and although ``NO_COLOR`` is set."""
     NEVER = "never"
 
 

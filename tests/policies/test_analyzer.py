@@ -64,6 +64,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("privileged-namespace", MANDATORY),
         ("unmatched-monitor", MANDATORY),
         ("unmonitored-component", MANDATORY),
+        ("incomplete-alert", ADVISORY),
         ("left-out-add-on", ADVISORY),
         ("overridden-add-on", ADVISORY),
         ("closed-vm-port", ADVISORY),

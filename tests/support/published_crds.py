@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
@@ -11,11 +12,20 @@ from typing import Any
 import pytest
 import yaml
 
+from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 RECORDED_HERE = Path(__file__).parent / "recorded_crds"
 """Definitions that the folder does not have, written after upstream's types."""
+_PINNED = {
+    "kueue.x-k8s.io": ("kueue", "charts/kueue/templates/crd"),
+    "slinky.slurm.net": ("slurm-operator", "helm/slurm-operator-crds/templates"),
+}
+"""Groups that the folder has of newer releases than the catalogue pins: module of the pinned chart, and its folder."""
+_TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+"""What a chart fills in, in definitions labels, annotations and the service of a conversion."""
 BUILT_IN = {
     "admissionregistration.k8s.io/v1",
     "v1",
@@ -50,6 +60,8 @@ class CrdFolder:
         return self._definitions[group, kind]
 
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
+        if group in _PINNED:
+            return _pinned(group, kind)
         stem = kind.lower()[:-1]  # the plural may change the last letter
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
         bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # all kinds of a project in one file
@@ -61,3 +73,18 @@ class CrdFolder:
                     return dict(document)
         msg = f"{CRDS} holds no CustomResourceDefinition of {kind} in {group}"
         raise LookupError(msg)
+
+
+def _pinned(group: str, kind: str) -> Mapping[str, Any]:
+    """Return the definition of ``kind`` in the pinned chart; a test is skipped where the chart is not there."""
+    module, folder = _PINNED[group]
+    try:
+        files = sorted((binaries.data(module) / folder).glob(f"{group}_*.yaml"))
+    except ToolchainError as error:
+        pytest.skip(f"no definitions of {group}: {error}")
+    for path in files:
+        definition = yaml.load(_TEMPLATE.sub("", path.read_text(encoding="utf-8")), yaml.CSafeLoader)
+        if definition["spec"]["names"]["kind"] == kind:
+            return dict(definition)
+    msg = f"the pinned chart {module} has no CustomResourceDefinition of {kind} in {group}"
+    raise LookupError(msg)

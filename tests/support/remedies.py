@@ -252,6 +252,7 @@ _ASKS = {
             "take a newer release | "
             "use releases of the same minor | "
             "restore the digest | the (digest|URL|version) of each | write (a release of|such a) | "
+            "add an add-on | add a row for each | a release that both | "
             "update jacquard | newer release | add one of http | https URL as http"
         ),
         "the file as it was": (
@@ -281,7 +282,8 @@ _ASKS = {
             "a cluster (for each|without) | rename | may have at most | is not a key here | start another | "
             "next to kubelet | such as | list the gates | add the claim | reserved value | or (add )?a waiver | "
             "default: true on one | the default there | (in(to)?|to) (the|a) Secret | one of these | remove them | "
-            "add these | until the pool is promoted"
+            "add these | until the pool is promoted | to add_ons | add nodes of a pool | a team for each | "
+            "remove taints | to taints"
         ),
     }.items()
 }

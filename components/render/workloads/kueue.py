@@ -109,8 +109,7 @@ def alerts(queues: QueueSettings | None) -> Iterator[dict[str, Any]]:
         "A queue is inactive: its jobs wait, because Kueue lacks a flavor or the topology of its pools.",
         audience=Audience.TENANT,
     )
-    on = "on (cluster, cluster_queue)"
-    waiting = f"sum by (cluster, cluster_queue) (kueue_pending_workloads) > 0 unless {on} "
+    waiting = "sum by (cluster_queue) (kueue_pending_workloads) > 0 unless on (cluster_queue) "
     yield alert(
         "QueueBlocked",
         "warning",

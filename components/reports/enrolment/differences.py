@@ -170,7 +170,7 @@ def _ports(kind: InstanceType, adapters: tuple[Adapter, ...], *, known: bool) ->
 def _uplinks(kind: InstanceType, host: HostSpec, adapters: tuple[Adapter, ...]) -> Iterator[_Finding]:
     """Yield interfaces that are connected to a switch and bypass the DPU, by which a tenant leaves its VPC.
 
-    Only LLDP tells whether an interface is connected. The declared boot port is closed by switches (prerequisites).
+    Only LLDP reports whether an interface is connected. The declared boot port is closed by switches (prerequisites).
     """
     connected = [adapter for adapter in adapters if adapter.neighbour]
     others = [adapter for adapter in connected if adapter.mac.lower() != host.boot_mac.lower()]

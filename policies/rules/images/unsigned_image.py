@@ -1,8 +1,8 @@
 """unsigned-image: a production node image without a signature or provenance.
 
 Why: a digest proves that the image is the one in the catalogue, but not who built it. Without signatures, anyone with
-write access to the catalogue could deploy any image to every node. Without provenance, nobody can find the images that
-a compromised builder created.
+write access to the catalogue could deploy any image to every node. Without provenance, the images of a compromised
+builder cannot be found.
 
 Rejected: an image without ``signature`` in an environment of stage ``production``.
 Reported: a signed image without ``provenance``.

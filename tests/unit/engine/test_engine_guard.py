@@ -40,6 +40,7 @@ def owned(*path: str) -> dict[str, Any]:
 def test_these_kinds_are_guarded() -> None:
     assert effects_table().guarded == {
         "Namespace",
+        "PersistentVolumeClaim",
         "cluster.x-k8s.io/Cluster",
         "cluster.x-k8s.io/MachineDeployment",
         "controlplane.cluster.x-k8s.io/K0smotronControlPlane",
@@ -48,6 +49,9 @@ def test_these_kinds_are_guarded() -> None:
         "kubeovn.io/Subnet",
         "kubeovn.io/Vpc",
         "networking.k8s.io/NetworkPolicy",
+        "slinky.slurm.net/Controller",
+        "slinky.slurm.net/LoginSet",
+        "slinky.slurm.net/NodeSet",
         "svc.dpu.nvidia.com/DPUDeployment",
         "vpc.dpu.nvidia.com/DPUVPC",
         "vpc.dpu.nvidia.com/DPUVirtualNetwork",

@@ -192,6 +192,23 @@ CASES = [
         [[ACME, "name: acme-train\n", "name: acme-learn\n"], [ACME, "cluster: acme-train", "cluster: acme-learn"]],
     ),
     ("storage.encrypted-disks", "storage.volume-groups", SCRATCH),
+    (
+        "inventory.rack-sizes",
+        "queues.quotas",
+        [
+            [
+                "../catalog/instance_types.yaml",
+                "    nodes_per_rack: 8\n    root_device",
+                "    nodes_per_rack: 3\n    scale: rack\n    root_device",
+            ],
+            [GLOBEX, "lab, instance_type: h100-ib-8, nodes: 4", "lab, instance_type: h100-ib-8, racks: 1"],
+            [
+                GLOBEX,
+                "    namespaces:",
+                "    queues: {teams: [{name: jobs, namespaces: [nightly], nodes: {lab: 4}}]}\n    namespaces:",
+            ],
+        ],
+    ),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),

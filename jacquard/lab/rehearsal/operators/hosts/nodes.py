@@ -43,7 +43,7 @@ class Booted:
     cores: int
     memory: str
     architecture: str
-    """Of the node, such as ``arm64``."""
+    """Architecture of the node, such as ``arm64``."""
     provider_id: str
     """Provider ID that the infrastructure provider sets on the Node; empty: none."""
     labels: dict[str, str] = field(default_factory=dict)
