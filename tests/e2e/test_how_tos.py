@@ -18,10 +18,6 @@ from jacquard.machine import paths
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 LAST = "retire-a-tenant"
 """Page that removes the tenant which the others use."""
-UNDRAINED = pytest.mark.xfail(
-    reason="if all nodes are drained at once, pods of metallb-frr-k8s-statuscleaner stay on the last two"
-)
-"""A pod of MetalLB tolerates the taint of cordoned nodes, so that its replacement starts on another drained node."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +52,7 @@ def _remove_vms(region: LocalRegion) -> None:
             assert outcome.code == 0, outcome.text
 
 
-@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST}), pytest.param(LAST, marks=UNDRAINED)])
+@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST}), LAST])
 def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
     project = region.environments.parent
     if page == LAST:

@@ -12,7 +12,7 @@ from components.render.add_ons import cni, metrics_writer
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
 from components.render.health import monitors, quarantine
-from components.render.pod_placement import EVERY_NODE
+from components.render.pod_placement import CRITICAL, EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
 from components.render.workloads import kueue
@@ -187,6 +187,15 @@ _KINDS = ("accounting", "controller", "loginset", "nodeset", "restapi", "token")
 """Kinds of Slurm that a webhook validates. Objects of a new cluster are applied before the webhook has a node, and
 rules of `jacquard check` report what it rejects (SLURMOP:internal/webhook)."""
 MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    # The status cleaner of frr-k8s gets the tolerations of its DaemonSet. If all nodes of a cluster are drained, its
+    # evicted pod would start on another cordoned node, and the drains would never end.
+    METALLB: (
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "spec": {"template": {"spec": {"tolerations": [CRITICAL]}}},
+        },
+    ),
     kueue.CHART: kueue.WEBHOOKS,
     "slurm-operator": (
         {
