@@ -67,5 +67,8 @@ def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
             case Command(words=(_, *arguments)):
                 outcome = region.run(JACQUARD, *arguments)
                 assert outcome.code == 0, f"{arguments}: {outcome.text}"
+                if arguments[0] == "up":  # what is applied is committed
+                    git(project, "add", "environments")
+                    git(project, *COMMIT, "--allow-empty")
     git(project, "add", "environments")
     git(project, *COMMIT, "--allow-empty")

@@ -17,6 +17,8 @@ import pytest
 from local_region import ENVIRONMENT, UP, LocalRegion, gone_at_the_end, wait_until
 from state_stores import S3, Postgres, StateStore
 
+from jacquard.lab.toolchain.environment import REHEARSAL_PASSPHRASE
+
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 STACK = f"{ENVIRONMENT}.tenant-acme"
@@ -46,7 +48,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def first(store: StateStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Laptop in slices with its state in the store, driven from the first machine."""
     local = LocalRegion(tmp_path_factory.mktemp("first"))
-    local.variables |= {**store.variables, "PULUMI_CONFIG_PASSPHRASE": "of both machines"}
+    local.variables |= {**store.variables, "PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}
     state = f'state: {{backend: "{store.url}", secrets_provider: passphrase}}'
     local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", f"stacks: sliced\n{state}")
     with gone_at_the_end(local):
