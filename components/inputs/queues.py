@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
+from components.intents.nodes import intents_of
 from components.lookups.pools import PlacedCluster
 from components.render import labels as keys
 from components.render.backends import BARE_METAL
+from components.render.control_planes.control_plane import HOST
 from components.render.pools.gpu_sharing import offered
 from components.render.workloads.queues import QueuedPool, QueuesInput
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
-from components.specs.keys import pool_key, pool_of
-from components.specs.pools.intents import NodeIntent
+from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec
 
 HOST_LABELS = (keys.LEAF, keys.RACK)
 """Labels of a host with its location, widest first."""
-_HOST_NAME = "kubernetes.io/hostname"
 _MEBIBYTE_BITS = 20
 
 
@@ -42,7 +42,7 @@ def queued_pool(environment: Environment, cluster: str, pool: NodePoolSpec) -> Q
     data and those that are pinned, and GPUs are counted as pinned unless a rollout is open.
     """
     kind = environment.instance_types.by_name[pool.instance_type]
-    pinned = _pinned(environment, pool_key(cluster, pool.name))
+    pinned = intents_of(environment, pool_key(cluster, pool.name)).values()
     ways = {intent.gpu_sharing for intent in pinned}
     sharing = ways.pop() if len(ways) == 1 else pool.gpu_sharing
     taints = (*pool.taints, *(taint for intent in pinned for taint in intent.taints))
@@ -64,11 +64,4 @@ def levels(environment: Environment, pool: NodePoolSpec) -> tuple[str, ...]:
     if pool.autoscaling:
         return ()
     copied = BARE_METAL[environment.region.bare_metal.backend].labels_nodes
-    return (*(HOST_LABELS if copied else (keys.NODE_FAILURE_DOMAIN,)), _HOST_NAME)
-
-
-def _pinned(environment: Environment, key: str) -> list[NodeIntent]:
-    """Return the distinct pinned intents of a pool's rollout groups, in the order of the lock file."""
-    pins = environment.image_pins
-    names = dict.fromkeys(name for group, name in sorted(pins.groups.items()) if pool_of(group) == key)
-    return [intent for name in names if (intent := pins.intents.get(name))]
+    return (*(HOST_LABELS if copied else (keys.NODE_FAILURE_DOMAIN,)), HOST)

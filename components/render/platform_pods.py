@@ -6,6 +6,7 @@ from typing import Any
 
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
+from components.specs.base import Address
 
 KUBECTL = "kubectl"
 """Name of the kubectl image in the tools of the version vector."""
@@ -117,6 +118,11 @@ def cron_job(
     return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, cluster=cluster, spec=spec)
 
 
+def address_request(pool: str, address: Address | str) -> dict[str, str]:
+    """Return the annotations by which a Service requests ``address`` in the address ``pool`` of MetalLB."""
+    return {"metallb.io/address-pool": pool, "metallb.io/loadBalancerIPs": str(address)}
+
+
 def service_at(
     name: str, address: str, selector: Mapping[str, str], ports: list[dict[str, Any]], *, namespace: str, metallb: str
 ) -> tuple[Manifest, ...]:
@@ -135,7 +141,7 @@ def service_at(
             "Service",
             name,
             namespace=namespace,
-            annotations={"metallb.io/address-pool": name, "metallb.io/loadBalancerIPs": address},
+            annotations=address_request(name, address),
             spec={
                 "type": "LoadBalancer",
                 "selector": dict(selector),

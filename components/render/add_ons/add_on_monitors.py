@@ -17,7 +17,7 @@ from components.render.pools import compute_domains
 from components.render.region import cluster_metrics, monitors
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
-from components.render.workloads import kueue, slurm_alerts
+from components.render.workloads import kueue, slurm_alerts, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 
@@ -75,7 +75,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
         return
     rules = [*_nodes(add_ons, cluster.every_check), *_networks(add_ons)]
     rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage(), *kueue.alerts(cluster.queues)]
-    rules += slurm_alerts.alerts() if any(entry.chart == slurm_alerts.CHART for entry in add_ons) else ()
+    rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:
         yield cluster_metrics.rules(cluster.tenant, cluster.name, rules)
     else:

@@ -15,7 +15,7 @@ from components.render.health import monitors, quarantine
 from components.render.pod_placement import CRITICAL, EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
-from components.render.workloads import kueue
+from components.render.workloads import kueue, slurm_pool
 
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
@@ -176,7 +176,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     "cert-manager": _cert_manager,
     metrics_writer.CHART: _monitoring,
     kueue.CHART: _kueue,
-    "slurm-operator": _slurm,
+    slurm_pool.CHART: _slurm,
 }
 """Functions that return the values, by chart."""
 _BINDINGS = {"name": "podsbinding-v1.kb.io", "failurePolicy": "Ignore", "timeoutSeconds": 2}
@@ -197,7 +197,7 @@ MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         },
     ),
     kueue.CHART: kueue.WEBHOOKS,
-    "slurm-operator": (
+    slurm_pool.CHART: (
         {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "ValidatingWebhookConfiguration",

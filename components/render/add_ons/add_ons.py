@@ -22,13 +22,13 @@ from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
 from components.render.region.operators import Operator, sources, tenant_release
-from components.render.workloads import kueue
+from components.render.workloads import kueue, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
-_WITH_OBJECTS = ("slurm-operator",)
+_WITH_OBJECTS = (slurm_pool.CHART,)
 """Charts of add-ons without a capability whose releases are awaited, because objects of their CRDs follow."""
 _AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS, Capability.NODE_READINESS)
 """Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""

@@ -7,6 +7,7 @@ from components.render import labels as keys
 from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.manifest import Readiness
 from components.render.objects import given
+from components.render.platform_pods import address_request
 from components.specs.base import Address, Domain, KubernetesVersion
 from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec, Events
@@ -74,7 +75,7 @@ class ControlPlane:
     @property
     def address_request(self) -> dict[str, str]:
         """Return the Service annotations that request the control plane's address and DNS name."""
-        request = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
+        request = address_request(ADDRESS_POOL, self.vip)
         writer = {_NAMES_BY: "dns-controller"} if self.writes_names else {}
         return request | writer | given(**{HOST_NAME: self.host_name})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from components.programs.dpu_decision import READY
 from components.render.manifest import Manifest
-from components.render.namespaces import FREE_HOSTS
+from components.render.namespaces import FREE_HOSTS, namespaces_in
 from components.render.network.dpus import NAMESPACE
 from components.render.objects import manifest
 from components.render.platform_pods import role
@@ -97,12 +97,10 @@ class DpuRelease:
             "matchConstraints": {"resourceRules": [rule]},
             "validations": validations,
         }
-        names = [*self.clusters, FREE_HOSTS]
-        where = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": names}]}
         bound = {
             "policyName": GATE,
             "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": where},
+            "matchResources": {"namespaceSelector": namespaces_in([*self.clusters, FREE_HOSTS])},
         }
         return (
             manifest(_ADMISSION, "ValidatingAdmissionPolicy", GATE, spec=spec),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.render import labels as keys
+from components.render.namespaces import NAME_LABEL
 from components.render.objects import given
 from components.specs.base import Address, Network
 from components.specs.region.region import NetworksSpec
@@ -12,7 +13,6 @@ Peer = Mapping[str, Any]
 _ANYWHERE = Network("0.0.0.0/0")
 _JOB = "batch.kubernetes.io/job-name"
 """Label that Kubernetes sets on each pod of a Job."""
-_NAMESPACE = "kubernetes.io/metadata.name"
 """Label that Kubernetes sets on each namespace."""
 _SERVICE = "svc"
 
@@ -37,7 +37,7 @@ SERVERS = _expression(_JOB, "DoesNotExist")
 
 def in_namespace(name: str) -> Peer:
     """Return the peer for all pods of namespace ``name``."""
-    return {"namespaceSelector": {"matchLabels": {_NAMESPACE: name}}}
+    return {"namespaceSelector": {"matchLabels": {NAME_LABEL: name}}}
 
 
 def within(network: Network | Address) -> Peer:

@@ -5,7 +5,7 @@ Alerts): with a burn rate of 1, the error budget of 30 days is used within 30 da
 too fast in both windows of a pair, so that it ends soon after the fault.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,8 @@ class _Objective:
     alert: str
     series: str
     """Prefix of the recorded series: the share of failures, by window."""
+    share: str
+    """Expression of the share in the shortest window."""
     objective: Objective
     failure: str
 
@@ -91,27 +93,25 @@ def group(cluster: str, slos: SlosSpec, labels: Mapping[str, str], audience: Aud
         _Objective(
             alert=AVAILABILITY_BURN,
             series="control_plane:apiserver_errors:ratio_rate",
+            share=_errors(of, cluster),
             objective=slos.of_availability,
             failure="API requests fail with a server error, or no API server responds",
         ),
         _Objective(
             alert=LATENCY_BURN,
             series="control_plane:apiserver_slow:ratio_rate",
+            share=_slow(of),
             objective=slos.of_latency,
             failure=f"Mutating API requests take longer than {SLOW_SECONDS} s",
         ),
     )
-    recorded = {_DOWN: _down(of), **dict(zip(_bases(objectives), (_errors(of, cluster), _slow(of)), strict=True))}
+    recorded = {_DOWN: _down(of), **{item.series + _SHORTEST: item.share for item in objectives}}
     for objective in objectives:
         recorded |= _averages(objective, cluster)
     rules: list[dict[str, Any]] = [{"record": name, "expr": expression} for name, expression in recorded.items()]
     rules += [_was_down(cluster, audience)]
     rules += [_burn(objective, speed, cluster, audience) for objective in objectives for speed in _SPEEDS]
     return {"name": GROUP, "rules": [_labelled(rule, labels) for rule in rules]}
-
-
-def _bases(objectives: tuple[_Objective, ...]) -> Iterator[str]:
-    yield from (objective.series + _SHORTEST for objective in objectives)
 
 
 def _down(of: str) -> str:

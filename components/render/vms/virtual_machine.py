@@ -9,6 +9,7 @@ from components.render import labels as keys
 from components.render.control_planes.control_plane import HOST_NAME
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
+from components.render.platform_pods import address_request
 from components.render.vms.vm_images import CDI, NAMESPACE, root_volume
 from components.render.vms.vm_placement import tolerating
 from components.render.vms.vm_volumes import storage
@@ -249,8 +250,7 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address, ho
         namespace=NAMESPACE,
         labels={keys.VIRTUAL_MACHINE: spec.name},
         annotations={
-            "metallb.io/address-pool": PUBLIC_POOL,
-            "metallb.io/loadBalancerIPs": str(address),
+            **address_request(PUBLIC_POOL, address),
             "pulumi.com/skipAwait": "true",  # A stopped machine must not block an update.
             **given(**{HOST_NAME: host_name}),
         },

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.render.namespaces import namespaces_in
 from components.render.network.device_plugins import PREFIX, RESOURCES, ROCE
 from components.render.region.monitors import Audience, alert
 from components.specs.workloads.queues import QueuedKinds
@@ -75,11 +76,6 @@ class QueueSettings:
     fair_sharing: bool
 
 
-def namespaces_in(names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the label selector of the namespaces ``names``."""
-    return {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(names)}]}
-
-
 def configuration(queues: QueueSettings | None) -> dict[str, Any]:
     """Return the values with the configuration of the controller; empty without queues, for the chart's defaults."""
     if queues is None:
@@ -90,7 +86,7 @@ def configuration(queues: QueueSettings | None) -> dict[str, Any]:
         "kind": "Configuration",
         "leaderElection": {"leaderElect": True},
         "clientConnection": {"qps": 50, "burst": 100},
-        "managedJobsNamespaceSelector": namespaces_in(queues.namespaces),
+        "managedJobsNamespaceSelector": namespaces_in(sorted(queues.namespaces)),
         "integrations": {"frameworks": [*jobs, *(pods if queues.queued is QueuedKinds.PODS else ())]},
         "resources": {"excludeResourcePrefixes": list(_WITHOUT_QUOTA)},
         **({"fairSharing": {"preemptionStrategies": list(_FAIR)}} if queues.fair_sharing else {}),

@@ -21,8 +21,8 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
+from components.render.namespaces import namespaces_in
 from components.render.objects import digest, given, manifest
-from components.render.workloads.kueue import namespaces_in
 from components.specs.add_ons.pod_priorities import PodPriority
 from components.specs.pools.node_pool import TaintSpec
 from components.specs.workloads.queues import GangSpec, QueuePreemption, QueuesSpec, TeamQueueSpec
@@ -106,7 +106,7 @@ class QueuesInput:
             cluster=self.cluster,
             spec={
                 "cohort": self.cluster,
-                "namespaceSelector": namespaces_in(team.namespaces),
+                "namespaceSelector": namespaces_in(sorted(team.namespaces)),
                 "resourceGroups": [{"coveredResources": resources, "flavors": flavors}],
                 "preemption": dict(_PREEMPTION[team.preemption]),
                 **sharing,

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render.add_ons.pod_priorities import SERVICE
+from components.render.control_planes.control_plane import HOST_NAME
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
+from components.render.platform_pods import address_request
 from components.render.pod_placement import services
 from components.render.program_pods import TOOL
 from components.render.vms.virtual_machine import PUBLIC_POOL
@@ -29,10 +31,10 @@ TOPOLOGY = "slurm-topology"
 IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
 """Images that the version vector must contain."""
 GROUP = "slinky.slurm.net/v1beta1"
-HOST_NAME = "external-dns.alpha.kubernetes.io/hostname"
 _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
-_SSH = 22
+SSH_PORT = 22
+"""Port of the login nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +167,10 @@ class SlurmInput:
 
     def _login(self, login: SlurmLoginSpec) -> Iterator[Manifest]:
         volumes, paths = mounts(self.spec.volumes)
-        address = None if self.public_address is None else str(self.public_address)
+        public = self.public_address
         notes = {
-            "metallb.io/address-pool": PUBLIC_POOL if address else None,
-            "metallb.io/loadBalancerIPs": address,
-            HOST_NAME: self.host_name,
+            **(address_request(PUBLIC_POOL, public) if public is not None else {}),
+            **given(**{HOST_NAME: self.host_name}),
         }
         service = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "allocateLoadBalancerNodePorts": False}
         yield manifest(
@@ -183,7 +184,7 @@ class SlurmInput:
                 "login": {**self._container("slurm-login"), **given(volumeMounts=paths)},
                 "initconf": self._container(LOGFILE),
                 "sssdConfRef": {"name": login.users_secret, "key": "sssd.conf"},
-                "service": {"metadata": given(annotations=given(**notes)), "spec": service, "port": _SSH},
+                "service": {"metadata": given(annotations=notes), "spec": service, "port": SSH_PORT},
                 "template": self._service_pod(**given(volumes=volumes)),
             },
         )

@@ -6,8 +6,6 @@ from typing import Any
 from components.render.region.monitors import Audience, alert
 from components.render.workloads.slurm_pool import NAMESPACE
 
-CHART = "slurm-operator"
-"""Chart of the operator."""
 _OF = f'namespace="{NAMESPACE}"'
 _NODE_HOLD = "60m"
 """Longer than the start of a pod on a replaced node."""

@@ -16,6 +16,8 @@ from components.specs.hosts.instance_types import InstanceType
 from components.specs.pools.node_pool import NodePoolSpec, TaintEffect
 from components.specs.workloads.slurm import SlurmPartitionSpec
 
+CHART = "slurm-operator"
+"""Chart of the operator."""
 NAMESPACE = "slurm-cluster"
 """Namespace of the objects of a Slurm cluster, and of the Secrets that they refer to."""
 LOCK = "slinky.slurm.net/slurm"

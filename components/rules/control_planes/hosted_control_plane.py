@@ -18,9 +18,9 @@ AREA = "clusters"
 """Prefix of the names of these rules in waivers and reports."""
 
 OUR_LABELS = (
-    "node-restriction.kubernetes.io/pool",
+    keys.NODE_POOL,
     "node-restriction.kubernetes.io/instance-type",
-    "node-restriction.kubernetes.io/failure-domain",
+    keys.NODE_FAILURE_DOMAIN,
     keys.NODE_ROLE,
 )
 """Labels that the pool renderer writes to every Node."""

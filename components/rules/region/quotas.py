@@ -36,7 +36,7 @@ def public_addresses(environment: Environment) -> Iterator[Problem]:
     there = place(environment, REGION, ("networks", "public"))
     for tenant in environment.tenants:
         file, quota = tenant_file(tenant), tenant.quotas.public_ips
-        ordered = (tenant.vms.public_ips if tenant.vms else 0) + _logins(tenant)
+        ordered = _ordered_addresses(tenant)
         before, promised = promised, promised + max(ordered, quota or 0)
         if before <= room < promised:
             text = (
@@ -45,6 +45,11 @@ def public_addresses(environment: Environment) -> Iterator[Problem]:
             )
             order = _ORDER if tenant.vms else next((path for path, _ in public_keys_of(tenant)), _QUOTA)
             yield problem(environment, file, order if ordered >= (quota or 0) else _QUOTA, text)
+
+
+def _ordered_addresses(tenant: TenantSpec) -> int:
+    """Return the number of public addresses of VMs and login nodes."""
+    return (tenant.vms.public_ips if tenant.vms else 0) + _logins(tenant)
 
 
 def _logins(tenant: TenantSpec) -> int:
@@ -106,11 +111,10 @@ def _exceeded(environment: Environment, tenant: TenantSpec) -> Iterator[tuple[tu
         if volumes[name] > bytes_of(quota):
             need = _gibibytes(volumes[name])
             yield ("storage", name), f"volumes of VMs need {need} of {name}, more than {quota}", need
-    logins = _logins(tenant)
-    addresses = (tenant.vms.public_ips if tenant.vms else 0) + logins
+    addresses = _ordered_addresses(tenant)
     if quotas.public_ips is not None and addresses > quotas.public_ips:
         there = f" ({place(environment, tenant_file(tenant), _ORDER)})" if tenant.vms else ""
-        users = " and ".join((*(("VMs",) if tenant.vms else ()), *(("login nodes",) if logins else ())))
+        users = " and ".join((*(("VMs",) if tenant.vms else ()), *(("login nodes",) if _logins(tenant) else ())))
         fault = f"{users} need {addresses} public addresses{there}, more than {quotas.public_ips}"
         yield _QUOTA[1:], fault, str(addresses)
 

@@ -60,10 +60,9 @@ class _Queues:
             if name in self.pools:
                 yield "nodes" if name in team.nodes else "borrow", self.pools[name]
 
-    def pool_place(self, environment: Environment, pool: str) -> str:
-        """Return the line of ``pool``."""
-        path = (*self.cluster.path, "pools", list(self.pools).index(pool))
-        return place(environment, self.cluster.file, path)
+    def pool_path(self, pool: str) -> DataPath:
+        """Return the path of ``pool``."""
+        return (*self.cluster.path, "pools", list(self.pools).index(pool))
 
 
 def add_on(environment: Environment) -> Iterator[Problem]:
@@ -126,7 +125,7 @@ def quotas(environment: Environment) -> Iterator[Problem]:
                     continue
                 text = (
                     f"makes {total[name]} nodes with the teams before it, but pool {name} has {most}"
-                    f" ({queues.pool_place(environment, name)}); "
+                    f" ({place(environment, queues.cluster.file, queues.pool_path(name))}); "
                 )
                 left = most - before
                 remedy = f"write {left} or less" if left else "remove it, or lower the quotas of other teams"
@@ -191,12 +190,11 @@ def tolerations(environment: Environment) -> Iterator[Problem]:
                 continue
             count = len(queued_pool(environment, queues.cluster.cluster.name, pool).taints)
             if count > _MOST_TOLERATIONS:
-                path = (*queues.cluster.path, "pools", list(queues.pools).index(name), "taints")
                 text = (
                     f"are {count} with the pinned ones, but jobs in queues tolerate at most {_MOST_TOLERATIONS}; remove"
                     " taints, or the pool from queues"
                 )
-                yield problem(environment, queues.cluster.file, path, text)
+                yield problem(environment, queues.cluster.file, (*queues.pool_path(name), "taints"), text)
 
 
 def _queues(environment: Environment) -> Iterator[_Queues]:

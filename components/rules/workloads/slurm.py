@@ -7,7 +7,8 @@ from components.intents.nodes import intents_of
 from components.lookups.add_ons import add_ons, gives
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, vm_pools
 from components.render.backends import NETWORK_BACKENDS, Filter
-from components.render.workloads.slurm_pool import HARD, LOCK
+from components.render.workloads.slurm import SSH_PORT
+from components.render.workloads.slurm_pool import CHART, HARD, LOCK
 from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
@@ -21,8 +22,6 @@ from components.specs.reading.problems import Problem, one_of
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.workloads.slurm import RESERVED, SlurmSpec
 
-_CHART = "slurm-operator"
-_SSH = 22
 _LOCK = f"{{key: {LOCK}, effect: NoExecute}}"
 
 
@@ -51,13 +50,13 @@ def volume_classes(environment: Environment) -> Iterator[Problem]:
 
 def add_on(environment: Environment) -> Iterator[Problem]:
     """Report Slurm clusters without the operator that creates them."""
-    names = [entry.name for entry in environment.add_ons.add_ons if entry.chart == _CHART]
+    names = [entry.name for entry in environment.add_ons.add_ons if entry.chart == CHART]
     for placed, _, path in _slurm(environment):
-        if not any(entry.chart == _CHART for entry in add_ons(environment, placed)):
+        if not any(entry.chart == CHART for entry in add_ons(environment, placed)):
             remedy = (
-                f"write add_ons: [default, {names[0]}]" if names else f"add one with chart {_CHART} to the catalogue"
+                f"write add_ons: [default, {names[0]}]" if names else f"add one with chart {CHART} to the catalogue"
             )
-            text = f"requires an add-on with chart {_CHART}, whose operator creates the daemons; {remedy}"
+            text = f"requires an add-on with chart {CHART}, whose operator creates the daemons; {remedy}"
             yield problem(environment, placed.file, path, text)
 
 
@@ -118,7 +117,7 @@ def _other_uses(
 
 def whole_gpus(environment: Environment) -> Iterator[Problem]:
     """Report pools of partitions whose GPUs pods cannot request whole: Slurm itself assigns GPUs to jobs."""
-    for placed, at, pool in _pools(environment):
+    for placed, _, at, pool in _pools(environment):
         path = (*placed.path, "pools", at)
         if pool.gpu_sharing is not None:
             text = "divides GPUs that Slurm assigns to jobs (gres); remove it, or list another pool in the partition"
@@ -139,18 +138,15 @@ def node_names(environment: Environment) -> Iterator[Problem]:
 
     The node set of a pool has its name, and its nodes have the name and a number.
     """
-    for placed, spec, _ in _slurm(environment):
-        for at, pool in enumerate(placed.cluster.pools):
-            if pool.name not in spec.pools:
-                continue
-            base, _, number = pool.name.rpartition("-")
-            if pool.name in RESERVED:
-                text = f"'{pool.name}' is a keyword of Slurm's configuration; a partition needs a pool of another name"
-            elif number.isdecimal() and base in spec.pools:
-                text = f"'{pool.name}' is also a node of pool {base} in Slurm; a partition needs a pool of another name"
-            else:
-                continue
-            yield problem(environment, placed.file, (*placed.path, "pools", at, "name"), text)
+    for placed, spec, at, pool in _pools(environment):
+        base, _, number = pool.name.rpartition("-")
+        if pool.name in RESERVED:
+            text = f"'{pool.name}' is a keyword of Slurm's configuration; a partition needs a pool of another name"
+        elif number.isdecimal() and base in spec.pools:
+            text = f"'{pool.name}' is also a node of pool {base} in Slurm; a partition needs a pool of another name"
+        else:
+            continue
+        yield problem(environment, placed.file, (*placed.path, "pools", at, "name"), text)
 
 
 def logins(environment: Environment) -> Iterator[Problem]:
@@ -181,9 +177,9 @@ def _unreached(environment: Environment, placed: PlacedCluster) -> Iterator[str]
     if vpc.security_group in groups:
         at, group = groups[vpc.security_group]
         opened = (rule for rule in group.ingress if rule.protocol in {Protocol.TCP, Protocol.ANY})
-        if not any(_SSH in rule.ports or not rule.ports for rule in opened):
+        if not any(SSH_PORT in rule.ports or not rule.ports for rule in opened):
             there = place(environment, placed.file, ("security_groups", at, "ingress"))
-            yield f"security group {group.name} drops SSH ({there}); add tcp port {_SSH} there, or write false"
+            yield f"security group {group.name} drops SSH ({there}); add tcp port {SSH_PORT} there, or write false"
 
 
 def _slurm(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec, DataPath]]:
@@ -193,12 +189,12 @@ def _slurm(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec,
             yield placed, placed.cluster.slurm, (*placed.path, "slurm")
 
 
-def _pools(environment: Environment) -> Iterator[tuple[PlacedCluster, int, NodePoolSpec]]:
-    """Yield the pools of partitions, with the index in their cluster."""
+def _pools(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec, int, NodePoolSpec]]:
+    """Yield the pools of partitions, with their Slurm cluster and the index in their tenant cluster."""
     for placed, spec, _ in _slurm(environment):
         for at, pool in enumerate(placed.cluster.pools):
             if pool.name in spec.pools:
-                yield placed, at, pool
+                yield placed, spec, at, pool
 
 
 def _classes(spec: SlurmSpec) -> Iterator[tuple[DataPath, str]]:

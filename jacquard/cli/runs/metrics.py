@@ -6,6 +6,7 @@ the time of the last success.
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,10 +47,9 @@ class RunMetrics:
     def changes(self, stacks: int, counted: Iterable[Mapping[str, int]]) -> None:
         """Append the number of stacks and, by operation, of the resources that each of them changed."""
         self.set("jacquard_run_stacks", stacks)
-        operations: dict[str, int] = {}
+        operations = Counter[str]()
         for changes in counted:
-            for operation, number in changes.items():
-                operations[operation] = operations.get(operation, 0) + number
+            operations.update(changes)
         for operation, number in operations.items():
             self.set("jacquard_run_changed_resources", number, operation=operation)
 
