@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
-from jacquard.cli.base_comparison import Compared
+from jacquard.cli.comparisons.base_comparison import Compared
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.stacks import results, together
 from jacquard.cli.views.progress import Screen, ended

@@ -9,7 +9,7 @@ from components.lookups.pools import place
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.region.previews import Applies
-from jacquard.cli import base_comparison
+from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.engine.driver import Engine
 from jacquard.engine.recorded import state_digest

@@ -10,7 +10,8 @@ from components.specs.reading.loader import APPROVALS
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError, listed
 from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_approval
-from jacquard.cli import arguments, base_comparison, data
+from jacquard.cli import arguments, data
+from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.cli.views.changes.impact_lists import DIGITS

@@ -22,7 +22,7 @@ from components.specs.reading.loader import environments
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
-from jacquard.cli.baselines import against_baseline, refuse_contradictions
+from jacquard.cli.comparisons.baselines import against_baseline, refuse_contradictions
 from jacquard.cli.console import ResultFormat, plural, print_json, print_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.judging import judging
@@ -182,7 +182,7 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[Ch
     """
     # These modules load git and the comparison of commits, and only --base needs them.
     from jacquard.audits.data import judged_data  # noqa: PLC0415
-    from jacquard.cli.base_comparison import base_of  # noqa: PLC0415
+    from jacquard.cli.comparisons.base_comparison import base_of  # noqa: PLC0415
 
     with base_of(ref) as base:
         known = environments(base.environments)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from jacquard.cli import arguments, base_comparison, collected_facts, data, outputs
+from jacquard.cli import arguments, collected_facts, data, outputs
+from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.console import ImpactFormat, print_json, stdout, write_text
 from jacquard.cli.errors import Refusal
 from jacquard.cli.judging import judging

@@ -9,8 +9,9 @@ import typer
 
 from components.specs.environment import Environment
 from components.specs.secret_text import masked_forms
-from jacquard.cli import arguments, base_comparison, change_previews, collected_facts, data
+from jacquard.cli import arguments, change_previews, collected_facts, data
 from jacquard.cli.change_previews import Previewed
+from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.console import ResultFormat, json_text, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.judging import Judged, judging, policies

@@ -9,7 +9,8 @@ from rich.text import Text
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import objects
-from jacquard.cli import arguments, base_comparison, data, outputs
+from jacquard.cli import arguments, data, outputs
+from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.console import ReviewFormat, plural, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views import render_tree
