@@ -77,7 +77,7 @@ class Elsewhere(LocalRegion):
 @pytest.fixture(scope="module")
 def second(first: LocalRegion, tmp_path_factory: pytest.TempPathFactory) -> LocalRegion:
     if os.geteuid() != 0:
-        pytest.skip("NO SECOND MACHINE: folders are mounted by root alone")
+        pytest.skip("NO SECOND MACHINE: only root can mount folders")
     return Elsewhere(first, tmp_path_factory.mktemp("second"))
 
 

@@ -82,7 +82,7 @@ class S3(StateStore):
     """Versity's gateway, which serves folders as buckets."""
 
     variables = {"AWS_ACCESS_KEY_ID": "engine", "AWS_SECRET_ACCESS_KEY": "of-the-engine"}  # noqa: RUF012
-    wrong = {**variables, "AWS_SECRET_ACCESS_KEY": "of-nobody"}  # noqa: RUF012
+    wrong = {**variables, "AWS_SECRET_ACCESS_KEY": "wrong"}  # noqa: RUF012
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -110,10 +110,10 @@ class S3(StateStore):
 
 
 class Postgres(StateStore):
-    """PostgreSQL, which does not run as root: it believes to be somebody else where the tests are root's."""
+    """PostgreSQL. It refuses to run as root, so for root it runs in a user namespace that maps root to another user."""
 
     variables = {"PGPASSWORD": "of-the-engine"}  # noqa: RUF012
-    wrong = {"PGPASSWORD": "of-nobody"}  # noqa: RUF012
+    wrong = {"PGPASSWORD": "wrong"}  # noqa: RUF012
 
     def __init__(self, folder: Path) -> None:
         self._tools = unpacked("postgresql", ("postgresql-15", "postgresql-client-15"))
@@ -142,8 +142,8 @@ class Postgres(StateStore):
         return self.folder / "data"
 
     def _command(self, program: str, *arguments: str) -> list[str]:
-        nobody = ["unshare", "--user", "--map-user=65534", "--map-group=65534"] if os.geteuid() == 0 else []
-        return [*nobody, str(self._programs / program), *arguments]
+        mapped = ["unshare", "--user", "--map-user=65534", "--map-group=65534"] if os.geteuid() == 0 else []
+        return [*mapped, str(self._programs / program), *arguments]
 
     def _serve(self) -> subprocess.Popen[bytes]:
         options = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""}

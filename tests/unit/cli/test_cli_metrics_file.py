@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from typer.testing import Result
 
 from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.runs import metrics
 from jacquard.cli.runs.metrics import RunMetrics, measured
 from jacquard.cli.verbs import drift as verb
 from jacquard.observe.clusters_compared import drift
@@ -46,8 +49,8 @@ def _end(failure: BaseException | None) -> None:
 
 def _run(file: Path, failure: BaseException | None = None, **of: Any) -> dict[tuple[str, ...], float]:
     try:
-        with measured(file, RunMetrics("up", "laptop", **of)) as metrics:
-            metrics.changes(2, [Counter(create=3, update=1), Counter(create=2)])
+        with measured(file, RunMetrics("up", "laptop", **of)) as run:
+            run.changes(2, [Counter(create=3, update=1), Counter(create=2)])
             _end(failure)
     except BaseException as raised:
         if raised is not failure:
@@ -55,14 +58,15 @@ def _run(file: Path, failure: BaseException | None = None, **of: Any) -> dict[tu
     return _samples(file)
 
 
-def test_a_run_records_changes_stacks_duration_and_exit_code(tmp_path: Path) -> None:
+def test_a_run_records_changes_stacks_duration_and_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "time", SimpleNamespace(monotonic=iter((10.0, 11.5)).__next__, time=time.time))
     found = _run(tmp_path / "up.prom")
 
     assert found["jacquard_run_changed_resources", "laptop", "up", "create"] == 5
     assert found["jacquard_run_changed_resources", "laptop", "up", "update"] == 1
     assert found["jacquard_run_stacks", "laptop", "up"] == 2
     assert found["jacquard_run_exit_code", "laptop", "up"] == 0
-    assert 0 <= found["jacquard_run_duration_seconds", "laptop", "up"] < 60
+    assert found["jacquard_run_duration_seconds", "laptop", "up"] == 1.5
     ended = found["jacquard_run_end_time_seconds", "laptop", "up"]
     assert found["jacquard_run_last_success_time_seconds", "laptop", "up"] == ended
 
