@@ -54,16 +54,22 @@ def checks_of(environment: Environment, kind: InstanceType) -> tuple[NodeCheck, 
     """Return the checks of nodes of ``kind``, each with its action and hold time after deviations.
 
     In a region without node tests, their checks are omitted, and so are actions on idle nodes. The latter are also
-    omitted with a backend without repairs by reboot.
+    omitted with a backend without repairs by reboot, and so are requested reboots.
     """
     tested = environment.region.nodes.tests is not None
     reboots = environment.region.bare_metal.backend is BareMetalBackend.METAL3
-    checks = (check for check in library_checks().values() if tested or check.detector is not Detector.NODE_TESTS)
     return tuple(
         _overridden(check, override_of(environment, check.name, kind.name), idle=tested and reboots)
-        for check in checks
-        if applies(check.part, kind)
+        for check in library_checks().values()
+        if applies(check.part, kind) and _is_possible(check, tested=tested, reboots=reboots)
     )
+
+
+def _is_possible(check: NodeCheck, *, tested: bool, reboots: bool) -> bool:
+    """Return whether a region with or without node tests, and repairs by reboot, has a check."""
+    if check.requested:
+        return reboots and (tested or check.when_idle is None)
+    return tested or check.detector is not Detector.NODE_TESTS
 
 
 def _overridden(check: NodeCheck, override: HealthOverride | None, *, idle: bool) -> NodeCheck:

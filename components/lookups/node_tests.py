@@ -51,13 +51,16 @@ def needed_tools(environment: Environment) -> tuple[str, ...]:
 
 
 def cluster_tests(environment: Environment, placed: PlacedCluster, namespace: str) -> NodeTests | None:
-    """Return the tests of the nodes of a cluster by Jobs in ``namespace``; None if no pool is tested."""
+    """Return the tests of the nodes of a cluster by Jobs in ``namespace``.
+
+    None if no pool is tested and no idle node repaired.
+    """
     nodes = environment.region.nodes
     if nodes.tests is None or nodes.gate is None:
         return None
     known = environment.instance_types.by_name
     pools = {pool.name: _of_pool(environment, pool, known.get(pool.instance_type)) for pool in placed.cluster.pools}
-    tested = {name: tests for name, tests in pools.items() if tests and (tests.burn_in or tests.verification)}
+    tested = {name: tests for name, tests in pools.items() if tests and (tests.by_phase or tests.when_idle)}
     if not tested:
         return None
     return NodeTests(

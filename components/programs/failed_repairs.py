@@ -19,6 +19,9 @@ Cluster API deletes a Machine before its replacement claims a host. Without a fr
 node. Both steps above therefore require a free host of the pool and failure domain (`spare_hosts`). Without one, a
 Machine whose repair failed stays, with an annotation, and a node whose fault returned stays in use after its reboot.
 
+A reboot that a person requested is executed like a repair, but it is not counted. Its Machine gets an annotation,
+because the reason of the repair is only known until the node is healthy.
+
 `components.render.pools.failed_repairs` renders its pod, which runs these modules with the standard library
 only.
 """
@@ -36,7 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from components.programs.api import Api, is_written
-from components.programs.objects import conditions, text_of, time_of
+from components.programs.objects import REQUESTED, conditions, text_of, time_of
 from components.programs.spare_hosts import HOSTS, UNHEALTHY, Spares
 
 MANAGER = "jacquard-failed-repairs"
@@ -45,6 +48,8 @@ REPAIRS = "jacquard.dev/repairs"
 INSTANCE_TYPE = "jacquard.dev/instance-type"
 WAITS_FOR, SPARE = "jacquard.dev/waits-for", "spare"
 """Annotation of a Machine whose repair failed, and its value while no host is free to replace its host."""
+REQUESTED_AT = "jacquard.dev/requested-reboot"
+"""Annotation of a Machine: creation of the remediation that a person requested."""
 RETURNED = "jacquard/FaultReturned"
 """Value of `UNHEALTHY` on hosts whose fault returned after repairs."""
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"
@@ -95,7 +100,7 @@ def step(
     repair = _repair(api, remediation, spares)
     if repair is None or leaves(repair.machine) or repair.phase not in {RUNNING, WAITING, GAVE_UP}:
         return
-    ends = _record(api, repair, limits, now)
+    ends = not _is_requested(api, repair) and _record(api, repair, limits, now)
     if ends and repair.phase == WAITING and not remediation["metadata"].get("finalizers"):
         api.patch_status(_METAL3, "metal3remediations", remediation, {"phase": GAVE_UP})
     elif repair.phase != GAVE_UP:
@@ -119,6 +124,24 @@ def _repair(api: Api, remediation: dict[str, Any], spares: Spares) -> Repair | N
             host = api.get(HOSTS, "baremetalhosts", place, name) if name else None
             return Repair(remediation, machine, metal3_machine, host, spares)
     return None
+
+
+def _is_requested(api: Api, repair: Repair) -> bool:
+    """Return whether a person requested the reboot, and record it on the Machine.
+
+    The health check of a Machine states all conditions of its Node that are unhealthy, one in each line after the first
+    (CAPI:core/reconcilers/machinehealthcheck/machinehealthcheck_targets.go). With another fault, it is a repair.
+    """
+    machine, created = repair.machine, repair.remediation["metadata"]["creationTimestamp"]
+    if _annotations(machine).get(REQUESTED_AT) == created:
+        return True
+    message = str(conditions(machine).get("HealthCheckSucceeded", {}).get("message", ""))
+    faults = message.splitlines()[1:]
+    if not faults or not all(f" with reason {REQUESTED} " in fault for fault in faults):
+        return False
+    api.note(_CAPI, "machines", machine, {REQUESTED_AT: created})
+    LOG.info("%s: requested reboot, not counted", _name(machine))
+    return True
 
 
 def _record(api: Api, repair: Repair, limits: Mapping[str, Mapping[str, int]], now: dt.datetime) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.programs.objects import conditions, text_of, time_of
+from components.programs.objects import REQUESTED, conditions, text_of, time_of
 
 BURN_IN, VERIFICATION = "burn-in", "verification"
 FAULT = "NodeTestFailed"
@@ -210,22 +210,25 @@ def condition(result: Result, gate: str) -> dict[str, Any]:
     }
 
 
-def has_fault(node: dict[str, Any], faults: Iterable[str]) -> bool:
-    """Return whether one of the conditions ``faults`` of a node is True."""
+def faults_of(node: dict[str, Any], faults: Iterable[str]) -> list[dict[str, Any]]:
+    """Return those of the conditions ``faults`` of a node that are True."""
     known = conditions(node)
-    return any(known.get(fault, {}).get("status") == "True" for fault in faults)
+    return [known[fault] for fault in faults if known.get(fault, {}).get("status") == "True"]
 
 
-def idle_condition(node: dict[str, Any], *, idle: bool, now: dt.datetime) -> dict[str, Any] | None:
-    """Return the changed condition of a node that is ``idle`` with a fault; None if the condition stays."""
-    known = conditions(node).get(IDLE_FAULT)
+def idle_condition(node: dict[str, Any], faults: list[dict[str, Any]], now: dt.datetime) -> dict[str, Any] | None:
+    """Return the changed condition of a node that is idle with ``faults``; None if the condition stays.
+
+    The reason is that of a request if a person requested the reboot and the node has no other fault.
+    """
+    idle, known = bool(faults), conditions(node).get(IDLE_FAULT)
     if (known or {"status": "False"})["status"] == str(idle):
         return None
-    reason, message = (
-        ("RebootRequired", "only pods of DaemonSets run on the node, and a reboot ends its fault")
-        if idle
-        else ("NoFaultOrInUse", "the node has no fault that a reboot ends, or runs pods")
-    )
+    reason, message = "NoFaultOrInUse", "the node has no fault that a reboot ends, or runs pods"
+    if idle:
+        requested = all(fault.get("reason") == REQUESTED for fault in faults)
+        reason = REQUESTED if requested else "RebootRequired"
+        message = "only pods of DaemonSets run on the node, and a reboot ends its fault"
     times = dict.fromkeys(("lastHeartbeatTime", "lastTransitionTime"), text_of(now))
     return {"type": IDLE_FAULT, "status": str(idle), "reason": reason, "message": message, **times}
 

@@ -34,7 +34,7 @@ from components.programs.node_test_decision import (
     compared,
     condition,
     due,
-    has_fault,
+    faults_of,
     idle_condition,
     occupied,
     results,
@@ -109,9 +109,11 @@ class Cluster:
     def mark_idle(self, now: dt.datetime) -> None:
         """Set the condition of idle nodes with a fault that a reboot ends, so that they are repaired."""
         for name, node in self._nodes.items():
-            faults = self._settings["when_idle"].get((node["metadata"].get("labels") or {}).get(POOL), ())
-            idle = has_fault(node, faults) and not occupied(self._pods_of(name), BURN_IN)
-            changed = idle_condition(node, idle=idle, now=now)
+            repaired = self._settings["when_idle"].get((node["metadata"].get("labels") or {}).get(POOL), ())
+            faults = faults_of(node, repaired)
+            if faults and occupied(self._pods_of(name), BURN_IN):
+                faults = []
+            changed = idle_condition(node, faults, now)
             if changed and is_written(self._tenant.merge_conditions, _CORE, "nodes", node, [changed]):
                 LOG.info("%s: %s is %s, %s", name, changed["type"], changed["status"], changed["message"])
 

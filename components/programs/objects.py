@@ -6,6 +6,9 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
+REQUESTED = "RebootRequested"
+"""Reason of conditions of Nodes by which a person requests a reboot."""
+
 
 def conditions(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the conditions of an object by type."""

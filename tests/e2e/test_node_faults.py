@@ -154,25 +154,6 @@ def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
     assert "fault returned after repair by reboot (2 repairs" in proposed.stdout
 
 
-def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, tmp_path: Path) -> None:
-    machine = machines(region)[1]
-    node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
-    boot = node_of(region, node)["status"]["nodeInfo"]["bootID"]
-    with watched_power(region, CLUSTER, name, file):
-        patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
-        region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
-        wait_until(
-            lambda: node_of(region, node)["status"]["nodeInfo"]["bootID"] != boot and is_well(region, node),
-            timeout_seconds=SECONDS,
-            what="the node is ready after its reboot",
-        )
-
-    assert power_states(file) == [True, False, True]
-    assert "reboot.metal3.io" not in notes(region, name)
-    assert reasons(region, node).count("Rebooted") == 1
-    assert repairs(region) == []
-
-
 def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_has_ended(
     region: LocalRegion, tmp_path: Path
 ) -> None:

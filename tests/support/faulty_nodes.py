@@ -10,6 +10,7 @@ from local_region import LocalRegion, wait_until
 from pools_of_four import CLUSTER
 
 from components.programs.node_test_decision import IDLE_FAULT
+from components.programs.objects import REQUESTED
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -32,7 +33,7 @@ def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
 
 def hasten(region: LocalRegion, check: dict[str, Any]) -> None:
     """Repair a node soon after its fault; that it is repaired is rendered."""
-    rendered, hastened = check["spec"]["checks"]["unhealthyNodeConditions"], {LOST, IDLE_FAULT}
+    rendered, hastened = check["spec"]["checks"]["unhealthyNodeConditions"], {LOST, IDLE_FAULT, REQUESTED}
     assert hastened <= {one["type"] for one in rendered}
     conditions = [{**one, "timeoutSeconds": HELD_SECONDS} if one["type"] in hastened else one for one in rendered]
     patch = {"spec": {"checks": {"unhealthyNodeConditions": conditions}}}

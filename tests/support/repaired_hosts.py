@@ -33,11 +33,25 @@ def spare(state: str = "available", **annotations: str) -> dict[str, Any]:
     return {"metadata": metadata, "spec": {}, "status": {"provisioning": {"state": state}}}
 
 
+def message_of(faults: Sequence[str]) -> str:
+    """Return the message of a health check about conditions with their reasons, such as ``GpuLost Xid79``."""
+    lines = [
+        "  * Condition {} on Node is reporting status True with reason {} for more than 5m0s".format(*fault.split())
+        for fault in faults
+    ]
+    return "\n".join(["Health check failed:", *lines])
+
+
 class Management:
     """Management cluster with an unhealthy Machine, its host, and the writes of the program."""
 
-    def __init__(self, earlier: str = "", kind: str = "h100-ib-8", **annotations: str) -> None:
-        """Let the host have the annotation ``earlier`` of the program, and further ``annotations``."""
+    def __init__(
+        self, earlier: str = "", kind: str = "h100-ib-8", faults: Sequence[str] = (), **annotations: str
+    ) -> None:
+        """Let the host have the annotation ``earlier`` of the program, and further ``annotations``.
+
+        The health check of the Machine states ``faults``, each the type of a condition with its reason.
+        """
         notes = {**({REPAIRS: earlier} if earlier else {}), **annotations}
         labels = {failed_repairs.INSTANCE_TYPE: kind}
         reference = {"metal3.io/BareMetalHost": f"{_PLACE}/h1"}
@@ -49,6 +63,9 @@ class Management:
             },
             "baremetalhosts": {"metadata": {"namespace": _PLACE, "name": "h1", "labels": labels, "annotations": notes}},
         }
+        if faults:
+            self.objects["machines"] = machine(**UNHEALTHY_MACHINE)
+            self.objects["machines"]["status"]["conditions"][0]["message"] = message_of(faults)
         self.written: dict[str, Any] = {}
 
     def run(

@@ -88,7 +88,7 @@ def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterato
     for check in checks:
         if check.detector not in detectors:
             continue
-        severity = "critical" if check.action is HealthAction.REPAIR else "warning"
+        severity = "critical" if check.action is HealthAction.REPAIR and not check.requested else "warning"
         name = check.name.title().replace("-", "")
         hold = f"{check.hold_seconds}s" if check.detector is Detector.METRICS else monitors.HOLD
         yield _alert(name, severity, _fault(check), check.summary, section="node-faults", hold=hold)

@@ -94,6 +94,9 @@ class NodeCheck(CheckedSpec):
     """PromQL expression with a result for each fault, for the alert; for metrics and devices."""
     upstream: bool = False
     """Whether node-problem-detector's own monitors have the rule, so that none is rendered."""
+    requested: bool = False
+    """Whether a person writes the line to the kernel log of a node to request its reboot. Such a reboot is not counted
+    as a repair, and the check is omitted where it would not reboot the host."""
     hold_seconds: int = Field(default=600, ge=_LEAST_HOLD, le=_MOST_HOLD)
     """Seconds that the fault must last before a repair starts; for alerts on events, the interval of the count; for
     checks of metrics, the seconds before the alert."""
@@ -106,6 +109,8 @@ class NodeCheck(CheckedSpec):
             yield ConstraintViolation("requires a condition", ("action",), str(self.action))
         if self.when_idle and (self.action, self.when_idle) != (HealthAction.QUARANTINE, HealthAction.REPAIR):
             yield ConstraintViolation("can only repair a node after a quarantine", ("when_idle",), str(self.when_idle))
+        if self.requested and HealthAction.REPAIR not in {self.action, self.when_idle}:
+            yield ConstraintViolation("requires repair as action or when_idle", ("requested",), "true")
         required = _REQUIRED[self.detector]
         missing = [name for name in required if getattr(self, name) is None]
         if missing or any(getattr(self, name) for name in _DETECTION if name not in required):

@@ -140,6 +140,7 @@ def _of_node(
         if not _is_fault(item, burn_in):
             continue
         ready, check = item["type"] == "Ready", by_pool[pool].get(str(item["type"]))
+        at = replace(host, exceeded=False) if check and check.requested else host
         default = {"Ready": HealthAction.REPAIR, burn_in: HealthAction.QUARANTINE}.get(item["type"])
         action = check.action if check else default
         yield NodeFault(
@@ -154,7 +155,7 @@ def _of_node(
             action=action,
             remediation=host.phase,
             repairs=host.starts,
-            next_action=_next(host, action, _WHEN_IDLE if check and check.when_idle else quarantined),
+            next_action=_next(at, action, _WHEN_IDLE if check and check.when_idle else quarantined),
         )
 
 

@@ -27,7 +27,7 @@ def pool_results(environment: Environment, seen: Observation) -> Iterator[PoolRe
         for node in seen.of("Node", cluster):
             pool = (dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL)
             results_of[pool].append(last_result(node, tests.gate))
-        for pool in sorted(tests.pools):
+        for pool in sorted(name for name, tested in tests.pools.items() if tested.by_phase):
             results = results_of[pool]
             passed, times = [one[0] for one in results], [one[1] for one in results if one[1]]
             yield PoolResults(

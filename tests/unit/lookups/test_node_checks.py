@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from components.lookups.node_checks import FILE, NodeCheckTable, checks_by_type, checks_of, library_checks
 from components.specs.health.node_checks import Detector, HealthAction, HealthCatalog, HealthOverride, NodeCheck
+from components.specs.health.node_tests import NodeTestsSpec
 from components.specs.reading.loader import load_environment
 from components.specs.reading.parsing import parsed
 from jacquard.machine import paths
@@ -119,6 +120,33 @@ def test_an_override_of_the_action_ends_the_action_on_idle_nodes(
     checks = checks_of(laptop.model_copy(update={"health": health}), laptop.instance_types.by_name["h100-ib-8"])
 
     assert {check.name: check.when_idle for check in checks}["gpu-reset-required"] == when_idle
+
+
+@pytest.mark.parametrize(
+    ("name", "tested", "requests"),
+    [
+        ("laptop", True, ["reboot-requested", "reboot-when-idle-requested"]),
+        ("laptop", False, ["reboot-requested"]),
+        ("eu-south-03a", True, []),
+    ],
+)
+def test_a_reboot_can_be_requested_where_the_host_is_rebooted(name: str, requests: list[str], *, tested: bool) -> None:
+    environment = load_environment(name, paths.ROOT / "environments")
+    nodes = environment.region.nodes.model_copy(update={"tests": NodeTestsSpec() if tested else None})
+    region = environment.region.model_copy(update={"nodes": nodes})
+
+    checks = checks_of(
+        environment.model_copy(update={"region": region}), environment.instance_types.by_name["cpu-gen4"]
+    )
+
+    assert [check.name for check in checks if check.requested] == requests
+
+
+def test_a_requested_reboot_reboots() -> None:
+    row = library_checks()["reboot-when-idle-requested"].model_dump(exclude_none=True, exclude={"when_idle"})
+
+    with pytest.raises(ValidationError, match="requires repair as action or when_idle"):
+        NodeCheck.model_validate(row)
 
 
 @pytest.mark.parametrize(("check", "when_idle"), [("gpu-lost", "repair"), ("gpu-reset-required", "quarantine")])

@@ -224,3 +224,13 @@ def test_a_soft_fault_waits_for_jobs_or_for_what_the_tenant_allows(
     [fault] = found(changed, node("x1", NicFailed="True"))
 
     assert fault.next_action == f"{when}: {TRIAGE}"
+
+
+def test_a_requested_reboot_of_a_repaired_host_does_not_replace_its_node(laptop: Environment) -> None:
+    host = {"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": {REPAIRS: EARLIER}}}
+
+    [fault] = found(laptop, node("x1", RebootRequested="True"), BareMetalHost=[host])
+
+    assert fault.next_action == (
+        "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
+    )

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from node_test_objects import GATE, NOW, SETTINGS, at, job, node, pod, verdict
 
+from components.lookups.node_checks import library_checks
 from components.programs.node_test_decision import BURN_IN, IDLE_FAULT, NODE, NODE_UID, PHASE
 from components.programs.node_tests import Cluster, job_for
+from components.programs.objects import REQUESTED
 
 FILE = {
     **SETTINGS,
@@ -95,6 +97,30 @@ def test_a_node_with_a_fault_that_a_reboot_ends_is_reported_once_it_is_idle(
     written = [conditions for _, _, _, _, conditions in server.writes]
     assert [(item["type"], item["status"]) for [item] in written] == ([(IDLE_FAULT, status)] if status else [])
     assert all(item["lastTransitionTime"] == at(0) for [item] in written)
+
+
+@pytest.mark.parametrize(
+    ("faults", "reason"),
+    [
+        (["RebootRequested"], "RebootRequested"),
+        (["DriverRequiresReset"], "RebootRequired"),
+        (["RebootRequested", "DriverRequiresReset"], "RebootRequired"),
+    ],
+)
+def test_a_requested_reboot_has_a_reason_of_its_own(faults: list[str], reason: str) -> None:
+    kinds = ["RebootWhenIdleRequested", "GpuResetRequired"]
+    known = [{**verdict(kind, "True", -30), "reason": fault} for kind, fault in zip(kinds, faults, strict=False)]
+    file = {**FILE, "when_idle": {"train": kinds}}
+    server = Server(nodes=[node("a", "train", *known)])
+
+    Cluster(Server(), server, file).mark_idle(NOW)  # type: ignore[arg-type]
+
+    [(_, _, _, _, [written])] = server.writes
+    assert (written["type"], written["reason"]) == (IDLE_FAULT, reason)
+
+
+def test_the_library_gives_requests_the_reason_that_programs_read() -> None:
+    assert {check.reason for check in library_checks().values() if check.requested} == {REQUESTED}
 
 
 def test_a_new_node_gets_one_job_that_runs_there_only() -> None:

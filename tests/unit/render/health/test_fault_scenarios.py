@@ -44,6 +44,7 @@ class Node:
 
     kind: str
     conditions: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     events: Counter[str] = field(default_factory=Counter)
     devices: dict[str, int] = field(default_factory=dict)
 
@@ -70,6 +71,7 @@ def node_of(laptop: Environment, case: dict[str, Any]) -> Node:
                 continue
             if rule.get("condition"):
                 node.conditions[rule["condition"]] = "True"
+                node.reasons[rule["condition"]] = rule["reason"]
             else:
                 node.events[rule["reason"]] += times
     return node
@@ -112,8 +114,11 @@ def _of_devices(laptop: Environment, node: Node) -> Iterator[dict[str, str]]:
             yield from one.get("taints", ())
 
 
-def repaired(laptop: Environment, node: Node, age: int, others: int) -> bool:
-    """Return whether the health check of the node's group starts a repair (CAPI:machinehealthcheck_targets.go)."""
+def repaired(laptop: Environment, node: Node, age: int, others: int) -> list[str]:
+    """Return the faults for which the health check of the node's group starts a repair, each with its reason.
+
+    Source: CAPI:machinehealthcheck_targets.go.
+    """
     placed = next(
         placed
         for placed in pools(laptop)
@@ -121,14 +126,15 @@ def repaired(laptop: Environment, node: Node, age: int, others: int) -> bool:
     )
     rendered = objects_of(pool_input(laptop, placed, placed.pool))
     check = next(item.body["spec"] for item in rendered if item.kind == "MachineHealthCheck")
-    unhealthy = any(
-        node.conditions.get(condition["type"]) == condition["status"] and age > condition["timeoutSeconds"]
+    unhealthy = [
+        f"{condition['type']} {node.reasons.get(condition['type'], 'Unknown')}"
         for condition in check["checks"]["unhealthyNodeConditions"]
-    )
-    return unhealthy and others + 1 <= check["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"]
+        if node.conditions.get(condition["type"]) == condition["status"] and age > condition["timeoutSeconds"]
+    ]
+    return unhealthy if others + 1 <= check["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"] else []
 
 
-def replaced(laptop: Environment, node: Node, hours_ago: list[int], spares: int) -> bool:
+def replaced(laptop: Environment, node: Node, faults: list[str], hours_ago: list[int], spares: int) -> bool:
     """Return whether the program ends the repair after its first reboot, with this number of free hosts."""
     starts = " ".join(
         f"{NOW - dt.timedelta(hours=hours):%Y-%m-%dT%H:%M:%SZ}" for hours in sorted(hours_ago, reverse=True)
@@ -137,16 +143,16 @@ def replaced(laptop: Environment, node: Node, hours_ago: list[int], spares: int)
         kind: {"repairs": limit.repairs, "within_hours": limit.within_hours}
         for kind, limit in repair_limits(laptop).items()
     }
-    written = Management(starts, node.kind).run(WAITING, limits=limits, hosts=[spare()] * spares)
+    written = Management(starts, node.kind, faults).run(WAITING, limits=limits, hosts=[spare()] * spares)
     return written.get("metal3remediations/status") == {"phase": GAVE_UP}
 
 
 def outcome(laptop: Environment, case: dict[str, Any]) -> str:
     node = node_of(laptop, case)
     keys = taints(laptop, node)
-    if repaired(laptop, node, case.get("age", 3600), case.get("others", 0)):
+    if faults := repaired(laptop, node, case.get("age", 3600), case.get("others", 0)):
         hours_ago, spares = case.get("repaired_hours_ago", []), case.get("spares", 1)
-        return "replace" if replaced(laptop, node, hours_ago, spares) else "reboot"
+        return "replace" if replaced(laptop, node, faults, hours_ago, spares) else "reboot"
     if EVICTION["key"] in keys:
         return "evict"
     if keys & {QUARANTINE["key"], UNLIKE}:

@@ -188,7 +188,14 @@ def test_new_nodes_of_gated_pools_keep_their_taint_until_the_condition_is_true(g
 @pytest.mark.parametrize(
     ("backend", "conditions"),
     [
-        (BareMetalBackend.METAL3, {"train": ["GpuResetRequired"], "infer": ["GpuResetRequired"]}),
+        (
+            BareMetalBackend.METAL3,
+            {
+                "system": ["RebootWhenIdleRequested"],
+                "train": ["GpuResetRequired", "RebootWhenIdleRequested"],
+                "infer": ["GpuResetRequired", "RebootWhenIdleRequested"],
+            },
+        ),
         (BareMetalBackend.IRONCORE_METAL, {}),
     ],
 )
@@ -214,7 +221,7 @@ def test_a_health_check_repairs_idle_nodes_with_faults(
     faults = {pool.name: pool_input(changed, placed, pool).faults for pool in placed.cluster.pools}
 
     assert {name for name, conditions in faults.items() if IDLE_FAULT in conditions} == (
-        {"train", "infer"} if repaired else set()
+        {"system", "train", "infer"} if repaired else set()
     )
 
 

@@ -34,7 +34,12 @@ def test_hard_faults_evict_and_soft_faults_keep_new_pods_away(region: Environmen
     evict, keep = sorted(specs(region, "h100-ib-8").values(), key=lambda spec: str(spec["taint"]["effect"]))
 
     assert evict["taint"] == {"key": "readiness.k8s.io/repair", "effect": "NoExecute"}
-    assert [one["type"] for one in evict["conditions"]] == ["GpuLost", "GpuRebootRequired", "NvswitchFailed"]
+    assert [one["type"] for one in evict["conditions"]] == [
+        "GpuLost",
+        "GpuRebootRequired",
+        "NvswitchFailed",
+        "RebootRequested",
+    ]
     assert keep["taint"] == {"key": "readiness.k8s.io/quarantine", "effect": "NoSchedule"}
     assert "NicFailed" in [one["type"] for one in keep["conditions"]]
     for spec in (evict, keep):

@@ -15,6 +15,7 @@ from components.programs.failed_repairs import (
     GAVE_UP,
     REMEDIATE,
     REPAIRS,
+    REQUESTED_AT,
     RETURNED,
     SPARE,
     WAITS_FOR,
@@ -48,6 +49,35 @@ def test_a_repair_without_a_reboot_is_not_counted(phase: str | None) -> None:
 def test_the_first_repair_within_the_window_is_recorded_once(earlier: str, recorded: str | None) -> None:
     expected = {"baremetalhosts": {REPAIRS: recorded}} if recorded else {}
     assert run(Management(earlier), "Waiting") == expected
+
+
+@pytest.mark.parametrize(
+    ("faults", "written"),
+    [
+        (["RebootRequested RebootRequested"], {"machines": {REQUESTED_AT: STARTED}}),
+        (["IdleWithFault RebootRequested"], {"machines": {REQUESTED_AT: STARTED}}),
+        (["IdleWithFault RebootRequired"], {"baremetalhosts": {REPAIRS: STARTED}}),
+        (["RebootRequested RebootRequested", "GpuLost Xid79"], {"baremetalhosts": {REPAIRS: STARTED}}),
+    ],
+)
+def test_a_requested_reboot_is_marked_and_not_counted(faults: list[str], written: dict[str, Any]) -> None:
+    assert run(Management(faults=faults), "Running") == written
+
+
+def test_a_requested_reboot_stays_one_when_the_node_is_healthy_or_boots() -> None:
+    cluster = Management(YESTERDAY, faults=["RebootRequested RebootRequested", "Ready NodeStatusUnknown"])
+    assert cluster.objects["machines"] is not None
+    cluster.objects["machines"]["metadata"]["annotations"] = {REQUESTED_AT: STARTED}
+
+    assert run(cluster, "Waiting") == {}
+
+
+def test_a_repair_after_a_requested_reboot_is_counted() -> None:
+    cluster = Management(faults=["GpuLost Xid79"])
+    assert cluster.objects["machines"] is not None
+    cluster.objects["machines"]["metadata"]["annotations"] = {REQUESTED_AT: YESTERDAY}
+
+    assert run(cluster, "Waiting") == {"baremetalhosts": {REPAIRS: STARTED}}
 
 
 def test_the_second_repair_ends_after_its_reboot_and_a_spare_replaces_the_node() -> None:

@@ -1,0 +1,154 @@
+"""Reboots that a person requests, by a line in the kernel's log of a node or by an annotation of its host.
+
+The line is read by the real node-problem-detector, and the real Cluster API starts the reboot. Metal3, kubelets and the
+power of hosts are simulated. Minutes that a health check waits are made seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from away import uids
+from broken_nodes import counted_repairs
+from faulty_nodes import (
+    SECONDS,
+    checks,
+    condition,
+    hasten,
+    host_of,
+    is_well,
+    job,
+    let_metal3_wait,
+    machines,
+    node_names,
+    node_of,
+    notes,
+    notes_of,
+    reasons,
+    repairs,
+    run_job,
+    runs,
+    taints,
+    with_problem_detectors,
+)
+from host_power import HOST, power_states, watched_power
+from kernel_logs import inject_kernel_log
+from local_region import LocalRegion, gone_at_the_end, wait_until
+from pools_of_four import CLUSTER, edit, region_of
+from watches import watched_uids
+
+from components.programs.failed_repairs import REPAIRS, REQUESTED_AT
+from components.programs.objects import REQUESTED
+from components.render.health.quarantine import QUARANTINE
+from jacquard.providers.kube import ObjectRef
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+POOL, NODES = "train", 2
+SPEED = 20
+WHEN_IDLE = "RebootWhenIdleRequested"
+_SETTLED_SECONDS = 15.0
+_PATIENT_SECONDS = 3600
+"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """A pool of two nodes with problem detectors."""
+    folder = tmp_path_factory.mktemp("requested-reboots")
+    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=1)) as local:
+        edit(local, with_problem_detectors)
+        local.variables["JACQUARD_SPEED"] = str(SPEED)
+        local.up()
+        for check in checks(local):
+            hasten(local, check)
+        let_metal3_wait(local, _PATIENT_SECONDS)
+        wait_until(
+            lambda: all(condition(local, node, REQUESTED) == "False" for node in node_names(local)),
+            timeout_seconds=SECONDS,
+            what="all nodes have the condition",
+        )
+        yield local
+
+
+def boots(region: LocalRegion) -> dict[str, str]:
+    return {name: str(node_of(region, name)["status"]["nodeInfo"]["bootID"]) for name in node_names(region)}
+
+
+def records(region: LocalRegion) -> list[dict[str, Any]]:
+    """Return the events of requests."""
+    events = region.api(CLUSTER).list("v1", "Event", namespace="default")
+    return [one for one in events if one["reason"] == REQUESTED]
+
+
+def test_a_requested_reboot_is_done_once_on_that_node_with_who_and_why(region: LocalRegion, tmp_path: Path) -> None:
+    machine, before, earlier, file = machines(region)[0], uids(region), boots(region), tmp_path / "host"
+    node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
+    run_job(region, node, "in-the-way")
+
+    with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
+        inject_kernel_log(region, CLUSTER, node, "jacquard: reboot requested by anna@example.com: cable of port 3")
+        wait_until(lambda: bool(repairs(region)), timeout_seconds=SECONDS, what="Cluster API starts the reboot")
+        wait_until(
+            lambda: is_well(region, node) and condition(region, node, REQUESTED) == "False",
+            timeout_seconds=SECONDS,
+            what="the request ends with the boot",
+        )
+
+    assert power_states(file) == [True, False, True]
+    assert len(watched_uids(file.with_suffix(".repairs"))) == 1
+    assert {one for one, boot in boots(region).items() if boot != earlier[one]} == {node}
+    assert (uids(region), job(region, "in-the-way")) == (before, {})
+    assert [one["involvedObject"]["name"] for one in records(region)] == [node]
+    assert "requested by anna@example.com: cable of port 3" in records(region)[0]["message"]
+    assert [one["metadata"]["name"] for one in machines(region) if REQUESTED_AT in notes_of(one)] == [
+        machine["metadata"]["name"]
+    ]
+    assert REPAIRS not in notes(region, name), "a requested reboot is no repair"
+
+
+def test_a_reboot_that_is_requested_for_an_idle_node_waits_for_its_job(region: LocalRegion, tmp_path: Path) -> None:
+    machine, before, file = machines(region)[1], uids(region), tmp_path / "host"
+    node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
+    uid = run_job(region, node, "patient")
+
+    with watched_power(region, CLUSTER, name, file):
+        inject_kernel_log(region, CLUSTER, node, "jacquard: reboot when idle requested by cron: new kernel parameters")
+        wait_until(lambda: QUARANTINE["key"] in taints(region, node), timeout_seconds=SECONDS, what="the taint is set")
+        time.sleep(_SETTLED_SECONDS)
+        assert runs(region, "patient")
+        assert (job(region, "patient")["metadata"]["uid"], power_states(file)) == (uid, [True])
+        region.api(CLUSTER).delete(ObjectRef("v1", "Pod", "patient", "default"))
+        wait_until(
+            lambda: condition(region, node, WHEN_IDLE) == "False" and QUARANTINE["key"] not in taints(region, node),
+            timeout_seconds=2 * SECONDS,
+            what="the node is rebooted and takes pods again",
+        )
+        wait_until(lambda: is_well(region, node), timeout_seconds=SECONDS, what="the reboot ends")
+
+    assert power_states(file) == [True, False, True]
+    assert uids(region) == before
+    assert REPAIRS not in notes(region, name), "a requested reboot is no repair"
+
+
+def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, tmp_path: Path) -> None:
+    machine = machines(region)[1]
+    node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
+    boot = node_of(region, node)["status"]["nodeInfo"]["bootID"]
+    with watched_power(region, CLUSTER, name, file):
+        patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
+        region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
+        wait_until(
+            lambda: node_of(region, node)["status"]["nodeInfo"]["bootID"] != boot and is_well(region, node),
+            timeout_seconds=SECONDS,
+            what="the node is ready after its reboot",
+        )
+
+    assert power_states(file) == [True, False, True]
+    assert "reboot.metal3.io" not in notes(region, name)
+    assert reasons(region, node).count("Rebooted") == 1
+    assert repairs(region) == []
