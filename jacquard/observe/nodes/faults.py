@@ -14,10 +14,11 @@ from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.health.node_tests import IDLE_FAULT
 from components.render.pools import metal3
-from components.render.pools.pool_rollout import opening_text
+from components.render.pools.pool_rollout import opening_text, waits_for_jobs
 from components.reports.health import NodeFault
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.tenant import Approval, TenantSpec
 from jacquard.observe.nodes.failed_hosts import KINDS as HOSTS
 from jacquard.observe.nodes.failed_hosts import waits_for_spare
@@ -64,7 +65,8 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
     free = Counter(_place(body) for body in hosts.values() if is_free(body))
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         cluster = placed.cluster.name
-        by_pool, when = _checks(environment, placed), _when(placed.tenant)
+        by_pool = _checks(environment, placed)
+        when = {pool.name: _when(placed.tenant, pool) for pool in placed.cluster.pools}
         for node in sorted(seen.of("Node", cluster), key=key):
             machine = machines.get((cluster, key(node)[1]))
             phase = phases.get(key(machine)) if machine else None
@@ -76,8 +78,10 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
             yield from _of_node(environment, cluster, node, by_pool, host, when)
 
 
-def _when(tenant: TenantSpec) -> str:
-    """Return the condition for the drain of a node of ``tenant`` whose jobs can continue."""
+def _when(tenant: TenantSpec, pool: NodePoolSpec) -> str:
+    """Return the condition for the drain of a node of ``pool`` whose jobs can continue."""
+    if waits_for_jobs(pool):
+        return "at any time, because Cluster API waits for the jobs of the node"
     changes = tenant.changes
     allowed = ["with the tenant's approval"] if changes.approval is Approval.REQUIRED else []
     allowed += [f"in the tenant's window ({opening_text(changes.window)})"] if changes.window else []
@@ -128,12 +132,12 @@ def _of_node(
     node: Object,
     by_pool: Mapping[str, Mapping[str, NodeCheck]],
     host: _Host,
-    when: str,
+    when: Mapping[str, str],
 ) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
         return
-    quarantined = f"{when}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
+    quarantined = f"{when[pool]}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
     gate = environment.region.nodes.gate
     burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):

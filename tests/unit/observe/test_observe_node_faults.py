@@ -63,7 +63,7 @@ def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment)
     assert (str(faults[0].since), faults[0].message) == ("2026-11-20 08:30:00+00:00", "about GpuLost")
     assert [one.next_action for one in faults] == [
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
-        f"when its jobs have ended, or with the tenant's approval: {TRIAGE}",
+        f"at any time, because Cluster API waits for the jobs of the node: {TRIAGE}",
         "none; look at the alert",
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
     ]
@@ -196,7 +196,7 @@ def test_a_node_without_a_gpu_of_its_type_is_a_fault(laptop: Environment) -> Non
 
     assert (fault.condition, fault.action, fault.since) == (UNLIKE, HealthAction.QUARANTINE, None)
     assert fault.message == "a GPU, fabric port or DPU function is missing, or of another model"
-    assert fault.next_action.endswith(f"approval: {TRIAGE}")
+    assert fault.next_action.endswith(f"jobs of the node: {TRIAGE}")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_soft_fault_waits_for_jobs_or_for_what_the_tenant_allows(
     tenant = acme.model_copy(update={"changes": ChangesSpec.model_validate(changes)})
     changed = laptop.model_copy(update={"tenants": (tenant, *others)})
 
-    [fault] = found(changed, node("x1", NicFailed="True"))
+    [fault] = found(changed, node("x1", pool="infer", NicFailed="True"))
 
     assert fault.next_action == f"{when}: {TRIAGE}"
 
