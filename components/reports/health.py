@@ -14,6 +14,7 @@ from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.hosts.host_tests import HostTestSpec
 
 
 class CheckRow(Spec):
@@ -69,6 +70,8 @@ class NodeFault(Spec):
     """Phase of the remediation; None while none is in progress."""
     repairs: tuple[AwareDatetime, ...] = ()
     """Start of each repair of the host within the window of its instance type, including one in progress."""
+    evidence: HostTestSpec | None = None
+    """Last passed test of the host before it entered production; None without a record in ``host_tests.yaml``."""
     next_action: str
     """What follows without a person, or what a person should do."""
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 from broken_nodes import MACHINE
+from faulty_nodes import checks, hasten, is_well, let_metal3_wait
 from host_power import HOST
+from kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log
 from local_region import ENVIRONMENT, JACQUARD, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, edit, edit_pools, region_of
 
 from components.programs.node_test_decision import FAULT
-from components.render.health.quarantine import BURN_IN, QUARANTINE
+from components.render.health.quarantine import BURN_IN, EVICTION, QUARANTINE
 from components.render.labels import NODE_POOL
 from components.specs.pools.nodes import BURN_IN_PASSED
 from jacquard.lab.rehearsal.images import PUBLIC
@@ -32,6 +34,8 @@ POOL = "train"
 SPEED = 20
 _GPUS = "nvidia.com/gpu"
 _SECONDS = 180.0
+_PATIENT_SECONDS = 3600
+"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 def _with_tests(tenant: dict[str, Any]) -> dict[str, Any]:
     [cluster] = tenant["clusters"]
-    cluster["add_ons"] = [*cluster["add_ons"], "node-features", "gpus", "node-readiness"]
+    cluster["add_ons"] = [*cluster["add_ons"], "node-features", "gpus", "node-problems", "node-readiness"]
     cluster["pools"][1]["health"] = {"burn_in": "gated"}
     return tenant
 
@@ -224,4 +228,32 @@ def test_an_idle_node_that_fails_its_verification_is_quarantined_until_it_passes
         what="the node takes pods again",
     )
     assert status(region, node, FAULT) == "False"
+    assert faults(region) == []
+
+
+def test_a_repaired_node_is_verified_after_its_reboot(region: LocalRegion) -> None:
+    for check in checks(region):
+        hasten(region, check)
+    let_metal3_wait(region, _PATIENT_SECONDS)
+    node = min(nodes(region))
+    boot = dig(nodes(region)[node], "status", "nodeInfo", "bootID")
+
+    inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+    wait_until(
+        lambda: dig(nodes(region)[node], "status", "nodeInfo", "bootID") != boot and is_well(region, node),
+        timeout_seconds=_SECONDS,
+        what="the node is rebooted",
+    )
+    ready = condition(nodes(region)[node], "Ready")["lastTransitionTime"]
+    wait_until(
+        lambda: condition(nodes(region)[node], FAULT)["lastHeartbeatTime"] > ready,
+        timeout_seconds=_SECONDS,
+        what="the node is verified",
+    )
+    assert status(region, node, FAULT) == "False"
+    wait_until(
+        lambda: not taints(region, node) & {EVICTION["key"], QUARANTINE["key"]},
+        timeout_seconds=_SECONDS,
+        what="the node takes pods again",
+    )
     assert faults(region) == []

@@ -159,6 +159,7 @@ def _of_node(
             action=action,
             remediation=host.phase,
             repairs=host.starts,
+            evidence=environment.host_tests.get(host.name or ""),
             next_action=_next(at, action, _WHEN_IDLE if check and check.when_idle else quarantined),
         )
 

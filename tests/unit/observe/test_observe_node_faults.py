@@ -14,6 +14,7 @@ from components.render.health.quarantine import EVICTION
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
+from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.region.tenant import ChangesSpec
 from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.observation import Observation
@@ -67,6 +68,15 @@ def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment)
         "none; look at the alert",
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
     ]
+
+
+def test_a_fault_has_the_last_recorded_test_of_its_host(laptop: Environment) -> None:
+    test = HostTestSpec(passed=dt.datetime(2026, 11, 1, tzinfo=dt.UTC), digest=f"sha256:{'a' * 64}")
+    recorded = laptop.model_copy(update={"host_tests": {"a01-u01": test}})
+
+    faults = found(recorded, node("x1", GpuLost="True"), node("x2", GpuLost="True"))
+
+    assert [fault.evidence for fault in faults] == [test, None]
 
 
 def test_a_failed_burn_in_and_a_failed_verification_are_faults_and_passed_ones_are_not(laptop: Environment) -> None:

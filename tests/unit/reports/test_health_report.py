@@ -11,6 +11,7 @@ from environment_data import reference
 from components.reports.health import CheckRow, NodeFault, health
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
+from components.specs.hosts.host_tests import HostTestSpec
 from jacquard.cli.views.region.health import lines
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
@@ -77,3 +78,11 @@ def test_the_table_has_the_counts_of_live_nodes_only(laptop: Environment) -> Non
 
     assert "nodes now" in titles(fault("gpu-lost"), now=NOW)
     assert "nodes now" not in titles(now=None)
+
+
+def test_a_fault_is_printed_with_the_last_test_of_its_host(laptop: Environment) -> None:
+    test = HostTestSpec(passed=NOW - dt.timedelta(days=9), digest=f"sha256:{'a' * 64}")
+
+    printed = [str(item) for item in lines(health(laptop, [fault("gpu-lost", evidence=test)], now=NOW))]
+
+    assert f"    last test of the host: 2026-11-11 09:00 UTC, report {test.digest}" in printed

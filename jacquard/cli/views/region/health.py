@@ -90,4 +90,7 @@ def _faults(faults: tuple[NodeFault, ...]) -> Iterator[Text]:
         yield Text(f"    {fault.message}", "dim")
         if fault.repairs:
             yield Text(f"    repairs: {', '.join(f'{start:%Y-%m-%d %H:%M} UTC' for start in fault.repairs)}")
+        if fault.evidence:
+            test = fault.evidence
+            yield Text(f"    last test of the host: {test.passed:%Y-%m-%d %H:%M} UTC, report {test.digest}", "dim")
         yield Text(f"    next: {fault.next_action}")
