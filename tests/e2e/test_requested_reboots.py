@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from away import uids
-from broken_nodes import counted_repairs
 from faulty_nodes import (
     SECONDS,
     checks,
@@ -39,7 +38,6 @@ from host_power import HOST, power_states, watched_power
 from kernel_logs import inject_kernel_log
 from local_region import LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, edit, region_of
-from watches import watched_uids
 
 from components.programs.failed_repairs import REPAIRS, REQUESTED_AT
 from components.programs.objects import REQUESTED
@@ -90,7 +88,7 @@ def test_a_requested_reboot_is_done_once_on_that_node_with_who_and_why(region: L
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
     run_job(region, node, "in-the-way")
 
-    with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
+    with watched_power(region, CLUSTER, name, file):
         inject_kernel_log(region, CLUSTER, node, "jacquard: reboot requested by anna@example.com: cable of port 3")
         wait_until(lambda: bool(repairs(region)), timeout_seconds=SECONDS, what="Cluster API starts the reboot")
         wait_until(
@@ -100,7 +98,6 @@ def test_a_requested_reboot_is_done_once_on_that_node_with_who_and_why(region: L
         )
 
     assert power_states(file) == [True, False, True]
-    assert len(watched_uids(file.with_suffix(".repairs"))) == 1
     assert {one for one, boot in boots(region).items() if boot != earlier[one]} == {node}
     assert (uids(region), job(region, "in-the-way")) == (before, {})
     assert [one["involvedObject"]["name"] for one in records(region)] == [node]

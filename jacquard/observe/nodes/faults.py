@@ -20,8 +20,7 @@ from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.tenant import Approval, TenantSpec
-from jacquard.observe.nodes.failed_hosts import KINDS as HOSTS
-from jacquard.observe.nodes.failed_hosts import waits_for_spare
+from jacquard.observe.nodes.failed_hosts import HOSTS, waits_for_spare
 from jacquard.observe.nodes.live import capacity_text, place_of
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import Observation

@@ -11,10 +11,12 @@ import pytest
 from typer.testing import Result
 
 from components.render.manifest import MANAGEMENT
+from components.specs.health.node_tests import NodeTestsSpec
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from jacquard.cli import data
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs.data import reconcile_hosts as verb
+from jacquard.observe.nodes.failed_hosts import failed_hosts
 from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
@@ -27,12 +29,25 @@ def host(name: str, *, marked: bool = True) -> dict[str, Any]:
 
 
 @pytest.fixture
-def hosts(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Hosts of the management cluster, empty at first."""
-    found: list[dict[str, Any]] = []
-    seen = Observation(objects={(MANAGEMENT, "BareMetalHost"): found})
-    monkeypatch.setattr(verb, "observe", lambda *_, **__: seen)
+def objects(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Objects of the management cluster by kind, empty at first."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    monkeypatch.setattr(verb, "observe", lambda *_, **__: Observation(objects=found))
     return found
+
+
+@pytest.fixture
+def hosts(objects: dict[tuple[str, str], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Hosts of the management cluster, empty at first."""
+    return objects.setdefault((MANAGEMENT, "BareMetalHost"), [])
+
+
+def machine(provider_id: str, status: str = "False", text: str = "GPU 5: page retirement") -> dict[str, Any]:
+    """Return a Machine with the result of its burn-in."""
+    message = f"Job burn-in-1: gpu-stress ended with exit code 226: {text}"
+    result = {"type": "BurnInPassed", "status": status, "message": message}
+    name = {"name": provider_id[-1], "namespace": "acme-train"}
+    return {"metadata": name, "spec": {"providerID": provider_id}, "status": {"conditions": [result]}}
 
 
 def test_sound_hosts_need_nothing(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
@@ -72,6 +87,60 @@ def test_a_host_whose_fault_returned_is_proposed_with_its_repairs(hosts: list[di
         f"a01-u01 (in acme-train/train): {reason}",
         f'  jacquard host laptop a01-u01 --to triage --reason "{reason}"',
     ]
+
+
+def test_a_host_that_failed_its_burn_in_is_proposed_with_the_result(
+    objects: dict[tuple[str, str], list[dict[str, Any]]], hosts: list[dict[str, Any]], invoke: Invoke
+) -> None:
+    hosts += [host(name, marked=False) for name in ("a01-u01", "a01-u02")]
+    objects[MANAGEMENT, "Machine"] = [
+        machine("metal3://acme-train/a01-u01/m1"),
+        machine("metal3://acme-train/a01-u02/m2", "True"),
+        machine("metal3://acme-train/unknown/m3"),
+    ]
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    reason = "burn-in failed: gpu-stress ended with exit code 226: GPU 5: page retirement"
+    assert result.stdout.splitlines() == [
+        f"a01-u01 (in acme-train/train): {reason}",
+        f'  jacquard host laptop a01-u01 --to triage --reason "{reason}"',
+    ]
+
+
+def test_a_server_of_ironcore_is_found_by_its_claim(objects: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
+    spec = data.load("eu-south-03a")
+    name = next(iter(spec.allocations.hosts))
+    claim = {"namespace": "c", "name": "m1"}
+    objects[MANAGEMENT, "BMC"] = [{"metadata": {"name": name}}]
+    objects[MANAGEMENT, "Server"] = [
+        {"metadata": {"name": f"{name}-system-0"}, "spec": {"bmcRef": {"name": name}, "serverClaimRef": claim}}
+    ]
+    nodes = spec.region.nodes.model_copy(update={"tests": NodeTestsSpec()})
+    tested = spec.model_copy(update={"region": spec.region.model_copy(update={"nodes": nodes})})
+    objects[MANAGEMENT, "Machine"] = [machine("metal://c/m1/x")]
+
+    assert [item.host for item in failed_hosts(tested, Observation(objects=objects))] == [name]
+    assert [item.host for item in failed_hosts(spec, Observation(objects=objects))] == [], "another program tests"
+
+
+def test_what_a_node_says_cannot_leave_the_quotes_of_the_command(
+    objects: dict[tuple[str, str], list[dict[str, Any]]], invoke: Invoke
+) -> None:
+    objects[MANAGEMENT, "Machine"] = [machine("metal3://acme-train/a01-u01/m1", text='x"; $(reboot) `id` \\ \x1b[2J')]
+
+    command = invoke("reconcile-hosts", "laptop").stdout.splitlines()[1]
+
+    assert command.endswith('--reason "burn-in failed: gpu-stress ended with exit code 226: x; (reboot) id  [2J"')
+
+
+def test_a_mark_of_metal3_is_the_reason_of_a_host_that_also_failed_its_burn_in(
+    objects: dict[tuple[str, str], list[dict[str, Any]]], hosts: list[dict[str, Any]], invoke: Invoke
+) -> None:
+    hosts += [host("a01-u01")]
+    objects[MANAGEMENT, "Machine"] = [machine("metal3://acme-train/a01-u01/m1")]
+
+    assert REASON in invoke("reconcile-hosts", "laptop").stdout
 
 
 def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothing(

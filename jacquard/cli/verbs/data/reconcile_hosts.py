@@ -13,7 +13,7 @@ from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes.lock_changes import show_diff
-from jacquard.observe.nodes.failed_hosts import KINDS, FailedHost, failed_hosts
+from jacquard.observe.nodes.failed_hosts import FailedHost, failed_hosts, management_kinds
 from jacquard.observe.observation import observe
 
 _Write = Annotated[bool, typer.Option("--write", help="Edit the data as proposed, for a pull request.")]
@@ -24,13 +24,13 @@ def reconcile_hosts(
 ) -> None:
     """Propose the edits of the data that follow from what controllers did to hosts.
 
-    Hosts on which Metal3 has given up after the last reboot, and hosts with too many repairs, go to triage. Nothing in
-    a cluster is changed. Run the command periodically, and open a pull request with the result of --write; pools get
-    stand-ins as with 'jacquard host'. Exits with 0 if there is nothing to do or all edits are written, with 6 if edits
-    are proposed, and with 7 if the management cluster cannot be read.
+    Hosts on which Metal3 has given up after the last reboot, hosts with too many repairs, and hosts that failed their
+    burn-in go to triage. Nothing in a cluster is changed. Run the command periodically, and open a pull request with
+    the result of --write; pools get stand-ins as with 'jacquard host'. Exits with 0 if there is nothing to do or all
+    edits are written, with 6 if edits are proposed, and with 7 if the management cluster cannot be read.
     """
     spec = data.load(environment)
-    seen = observe(spec, management=KINDS, tenants=())
+    seen = observe(spec, management=management_kinds(spec), tenants=())
     if MANAGEMENT in seen.unreachable:
         msg = f"cluster {MANAGEMENT} cannot be read: {seen.unreachable[MANAGEMENT]}"
         raise Stop(msg, ExitCode.UNREACHABLE)
