@@ -21,10 +21,12 @@ from local_region import ENVIRONMENT, JACQUARD, LocalRegion, gone_at_the_end, wa
 from pools_of_four import CLUSTER, edit, edit_pools, region_of
 
 from components.programs.node_test_decision import FAULT
+from components.programs.objects import time_of
 from components.render.health.quarantine import BURN_IN, EVICTION, QUARANTINE
 from components.render.labels import NODE_POOL
 from components.specs.pools.nodes import BURN_IN_PASSED
 from jacquard.lab.rehearsal.images import PUBLIC
+from jacquard.observe.nodes.results import last_result
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
 
@@ -244,13 +246,13 @@ def test_a_repaired_node_is_verified_after_its_reboot(region: LocalRegion) -> No
         timeout_seconds=_SECONDS,
         what="the node is rebooted",
     )
-    ready = condition(nodes(region)[node], "Ready")["lastTransitionTime"]
-    wait_until(
-        lambda: condition(nodes(region)[node], FAULT)["lastHeartbeatTime"] > ready,
-        timeout_seconds=_SECONDS,
-        what="the node is verified",
-    )
-    assert status(region, node, FAULT) == "False"
+    ready = time_of(condition(nodes(region)[node], "Ready")["lastTransitionTime"])
+
+    def is_verified() -> bool:  # by its burn-in, if the boot has removed the result of the last one
+        passed, when = last_result(nodes(region)[node], BURN_IN_PASSED)
+        return passed is True and when is not None and when > ready
+
+    wait_until(is_verified, timeout_seconds=_SECONDS, what="the node is verified")
     wait_until(
         lambda: not taints(region, node) & {EVICTION["key"], QUARANTINE["key"]},
         timeout_seconds=_SECONDS,
