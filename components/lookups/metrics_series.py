@@ -6,6 +6,7 @@ run them. They are compared with the capacity of the store before hosts are boug
 """
 
 from components.lookups.pools import most_nodes
+from components.render.add_ons.gpu_metrics import SERIES
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
@@ -21,8 +22,6 @@ _CPU = 26
 collector/fixtures/e2e-output.txt)."""
 _PORT = 27
 """Series of an InfiniBand port (same file)."""
-_GPU = 26
-"""Series of a GPU: the fields that are enabled by default (dcgm-exporter 4.8, etc/default-counters.csv)."""
 _POD = 100
 """Series of a pod: 60 of kube-state-metrics (2.20, docs/metrics/workload/pod-metrics.md) and 40 of the kubelet's
 cAdvisor that the chart does not drop; the latter are estimated."""
@@ -45,7 +44,7 @@ def nodes_series(environment: Environment, cluster: ClusterSpec, *, gpus: bool) 
 
 def node_series(kind: InstanceType, *, gpus: bool) -> int:
     """Return the number of series of a node of an instance type; ``gpus``: whether an add-on exports those of GPUs."""
-    exported = kind.gpu.count * _GPU if kind.gpu and gpus else 0
+    exported = kind.gpu.count * SERIES if kind.gpu and gpus else 0
     return _NODE + _KUBELET + kind.cpus * _CPU + kind.infiniband_ports * _PORT + exported + _PODS * _POD
 
 

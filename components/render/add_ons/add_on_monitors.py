@@ -9,6 +9,7 @@ through the DaemonSet metrics of kube-state-metrics.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from components.render.add_ons import gpu_metrics
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
@@ -29,7 +30,7 @@ _NAME = "platform-add-ons"
 _MONITORED = {"serviceMonitor": {"enabled": True}}
 _METRICS = {"metrics": {"enabled": True}}
 MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    GPU_OPERATOR: lambda _: {"dcgmExporter": _MONITORED},
+    GPU_OPERATOR: lambda _: {"dcgmExporter": {**_MONITORED, **gpu_metrics.values()}},
     # ServiceMonitors are used because the chart's PodMonitors select a port that MetalLB 0.16.1 does not have. The
     # Prometheus of kube-prometheus-stack has a separate role.
     METALLB: lambda _: {"prometheus": {**_MONITORED, "rbacPrometheus": False}},
