@@ -15,7 +15,7 @@ from repositories import git
 
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
-from policies.rules import RULES
+from policies.rules import MODULES, RULES
 from policies.verdict import Severity
 
 pytestmark = pytest.mark.e2e
@@ -76,10 +76,36 @@ pulumi.CustomResource(
     },
     pulumi.ResourceOptions(provider=cluster),
 )
+pulumi.CustomResource(
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+    "nodes",
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "nodes"},
+        "rules": [{"apiGroups": [""], "resources": ["*/proxy"], "verbs": ["get"]}],
+    },
+    pulumi.ResourceOptions(provider=cluster),
+)
+pulumi.CustomResource(
+    "kubernetes:kubevirt.io/v1:VirtualMachine",
+    "bastion",
+    {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "bastion", "namespace": "default"},
+        "spec": {"template": {"spec": {"domain": {"cpu": {"cores": 4}}}}},
+    },
+    pulumi.ResourceOptions(provider=cluster),
+)
 '''
+FAMILIES = {module.RULE.name: module.__name__.split(".")[-2] for module in MODULES}
+"""Folder of each policy below ``policies/rules``."""
 
 
-def test_a_program_that_breaks_every_critical_rule_makes_nothing(running: LocalRegion, tmp_path: Path) -> None:
+def test_a_program_that_breaks_every_critical_rule_and_one_of_each_family_makes_nothing(
+    running: LocalRegion, tmp_path: Path
+) -> None:
     images = (running.environments / "catalog" / "images.yaml").read_text()
     candidate = images[images.index("gpu-2026.12.0") :]
     url = candidate.split("url: ", 1)[1].split("\n", 1)[0]
@@ -107,6 +133,8 @@ def test_a_program_that_breaks_every_critical_rule_makes_nothing(running: LocalR
     critical = [rule.name for rule in RULES if rule.severity is Severity.CRITICAL]
     unnamed = [name for name in critical if name not in preview.text]
     assert unnamed == [], preview.text
+    named = {family for name, family in FAMILIES.items() if f"{name}: " in preview.text}
+    assert named == set(FAMILIES.values()), preview.text
     assert running.uids("metal3.io/v1alpha1", "BareMetalHost", "default") == before
     assert running.uids("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate", "default") == set()
 

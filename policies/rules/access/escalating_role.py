@@ -4,8 +4,9 @@ Why: Kubernetes only prevents users from granting permissions that they do not h
 permissions can obtain any other one, read all Secrets, or act as an administrator. Only the role names the subject, and
 no other check compares it with its purpose (Kubernetes: "Role Based Access Control Good Practices").
 
-Rejected: a Role or ClusterRole with `*`, or with one of the verbs `escalate`, `bind` and `impersonate`; `nodes/proxy`,
-writes of admission webhooks, and approval of certificates.
+Rejected: a Role or ClusterRole with `*`, also in a resource such as `*/proxy`, which matches `nodes/proxy`.
+Rejected: the verbs `escalate` and `bind` of roles, and `impersonate`; `nodes/proxy`, writes of admission webhooks, and
+approval of certificates.
 Rejected: tokens of service accounts without `resourceNames`.
 Rejected: a ClusterRole that reads Secrets without `resourceNames`, because it reads the Secrets of all namespaces.
 Rejected: a ClusterRole whose `aggregationRule` selects every other role.
@@ -20,6 +21,8 @@ from policies.facts import Context, Fact, contains_unknown
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 
 _ANY = "*"
+_IMPERSONATE = "impersonate"
+"""Verb, also with a suffix: ``impersonate:user-info`` (Kubernetes: "Constrained Impersonation")."""
 _WRITES = frozenset({"create", "update", "patch"})
 _READS = frozenset({"get", "list", "watch"})
 _RBAC = "rbac.authorization.k8s.io"
@@ -28,8 +31,6 @@ _WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 _Permission: TypeAlias = tuple[str, tuple[str, ...], frozenset[str]]
 _ESCALATIONS: tuple[_Permission, ...] = (
     (_RBAC, ("roles", "clusterroles"), frozenset({"escalate", "bind"})),
-    ("", ("users", "groups", "serviceaccounts"), frozenset({"impersonate"})),
-    ("authentication.k8s.io", ("userextras", "uids"), frozenset({"impersonate"})),
     ("", ("nodes/proxy",), frozenset({*_READS, *_WRITES, "delete"})),
     ("admissionregistration.k8s.io", _WEBHOOKS, _WRITES),
     (_CERTIFICATES, ("certificatesigningrequests/approval",), frozenset({"update", "patch"})),
@@ -60,8 +61,9 @@ def _excessive(rule: Any, *, is_global: bool) -> Iterator[str]:
     """Yield the permissions of ``rule`` that are not allowed."""
     verbs, groups, resources = (set(rule.get(key) or ()) for key in ("verbs", "apiGroups", "resources"))
     for key in ("verbs", "apiGroups", "resources", "nonResourceURLs"):
-        if any(value == _ANY or value.endswith("/*") for value in rule.get(key) or ()):
-            yield f"{key} *"
+        yield from (f"{key} {value}" for value in rule.get(key) or () if _is_wildcard(key, value))
+    for verb in sorted(verb for verb in verbs if verb.startswith(_IMPERSONATE)):
+        yield from (f"{verb} {name}" for name in sorted(resources))
     is_named = bool(rule.get("resourceNames"))
     for group, names, actions in (*_ESCALATIONS, *(() if is_named else _UNNAMED)):
         for name in names:
@@ -69,6 +71,13 @@ def _excessive(rule: Any, *, is_global: bool) -> Iterator[str]:
                 yield from (f"{verb} {name}" for verb in sorted(actions & verbs))
     if is_global and "" in groups and "secrets" in resources and not is_named:
         yield from (f"{verb} secrets of all namespaces" for verb in sorted(_READS & verbs))
+
+
+def _is_wildcard(key: str, value: str) -> bool:
+    """Return whether ``value`` is a wildcard (kubernetes:pkg/apis/rbac/v1/evaluation_helpers.go)."""
+    if key == "resources":
+        return value == _ANY or value.startswith("*/") or value.endswith("/*")
+    return value in {_ANY, "/*"}
 
 
 def _selects_all(aggregation: Any) -> bool:

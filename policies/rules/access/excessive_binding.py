@@ -3,9 +3,11 @@
 Why: the role `cluster-admin` permits everything. The roles `admin` and `edit` include all Secrets of a namespace; a
 ClusterRoleBinding extends this to all namespaces. Anonymous users are everyone who reaches the API server.
 
-Rejected: a binding of `cluster-admin`, `system:masters` or a controller of Kubernetes to another subject than the
-administrators of the cluster's tenant (`oidc.admin_group`).
-Rejected: a ClusterRoleBinding of `admin` or `edit`, and any binding to `system:anonymous` or `system:unauthenticated`.
+Rejected: a binding of `cluster-admin` or a controller of Kubernetes to another subject than the administrators of the
+cluster's tenant (`oidc.admin_group`).
+Rejected: a ClusterRoleBinding of `admin` or `edit`.
+Rejected: any binding to `system:anonymous` or `system:unauthenticated`, and to `system:masters`, whose members may do
+everything without a binding.
 Correct: a role with the required permissions, or a RoleBinding of `edit` in the namespace of a team.
 """
 
@@ -19,7 +21,8 @@ _ADMIN = "cluster-admin"
 _WIDE = frozenset({"admin", "edit"})
 """Roles of Kubernetes for namespaces."""
 _CONTROLLERS = ("system:controller:", "system:kube-")
-_ANONYMOUS = frozenset({"system:anonymous", "system:unauthenticated"})
+_SUBJECTS = frozenset({"system:anonymous", "system:unauthenticated", "system:masters"})
+"""Subjects that no binding may have."""
 
 
 def find(fact: Fact, context: Context) -> Finding:
@@ -43,7 +46,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 def _is_excessive(fact: Fact, role: Any, subject: Any, context: Context) -> bool:
     name = str(role.get("name"))
-    if subject.get("name") in _ANONYMOUS:
+    if subject.get("name") in _SUBJECTS:
         return True
     if role.get("kind") != "ClusterRole":
         return False
