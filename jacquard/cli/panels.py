@@ -212,6 +212,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard migrate --check", "jacquard migrate edge-1"),
         ),
         Verb(
+            "upgrade",
+            "jacquard.cli.verbs.data.upgrade:upgrade",
+            "Upgrade a repository of regions to the installed version.",
+            ("jacquard upgrade --check", "jacquard upgrade"),
+        ),
+        Verb(
             "schema",
             "jacquard.cli.verbs.data.schema:schema",
             "Check or write schemas, editor headers and reference pages.",

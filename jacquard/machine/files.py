@@ -8,13 +8,13 @@ from pathlib import Path
 _PUBLIC, _PRIVATE = 0o644, 0o600
 
 
-def replace_text(path: Path, text: str) -> bool:
-    """Write ``text`` to ``path``, keep the mode of an existing file, and return whether the file changed.
+def replace_text(path: Path, content: str | bytes) -> bool:
+    """Write ``path``, keep the mode of an existing file, and return whether the file changed.
 
     Raises:
         OSError: the file cannot be written; the error names ``path``.
     """
-    return _replace(path, text.encode(), mode_for(path))
+    return _replace(path, _bytes(content), mode_for(path))
 
 
 def replace_private(path: Path, content: str | bytes) -> bool:
@@ -24,7 +24,11 @@ def replace_private(path: Path, content: str | bytes) -> bool:
         OSError: the file cannot be written; the error names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _replace(path, content.encode() if isinstance(content, str) else content, _PRIVATE)
+    return _replace(path, _bytes(content), _PRIVATE)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _replace(path: Path, content: bytes, mode: int) -> bool:

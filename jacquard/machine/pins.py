@@ -23,6 +23,19 @@ def requirement() -> str:
     return f"{_PACKAGE} @ {url}" if url else f"{_PACKAGE}=={installed.version}"
 
 
+def repinned(text: str) -> str:
+    """Return the text of a `requirements.txt` in which the line of Jacquard pins the installed version."""
+    lines = text.splitlines(keepends=True)
+    return "".join(_repinned(line) for line in lines)
+
+
+def _repinned(line: str) -> str:
+    pin = _PIN.match(line.strip())
+    if pin is None or _fits(pin[1], pin[2], distribution(_PACKAGE)):
+        return line
+    return line.replace(pin[0], requirement(), 1)
+
+
 def is_of_this_machine(wanted: str) -> bool:
     """Return whether the requirement is a local path, which cannot be installed on other machines."""
     return wanted.partition(" @ ")[2].startswith(("file:", "git+file:"))

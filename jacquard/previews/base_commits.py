@@ -94,7 +94,12 @@ def answer(top: Path, *arguments: str) -> str:
 
 
 def git(folder: Path, *arguments: str, what: str) -> str:
-    """Return the output of a git command in ``folder``.
+    """Return the output of a git command in ``folder``, without white space around it; see `content`."""
+    return content(folder, *arguments, what=what).strip()
+
+
+def content(folder: Path, *arguments: str, what: str) -> str:
+    """Return the complete output of a git command in ``folder``.
 
     Args:
         folder: folder in a repository.
@@ -120,4 +125,4 @@ def git(folder: Path, *arguments: str, what: str) -> str:
         output = "; ".join(dict.fromkeys([*lines[:1], *lines[-1:]])) or "no error output"
         msg = f"git could not {what}: {output}"
         raise BaseError(msg)
-    return done.stdout.strip()
+    return done.stdout

@@ -11,8 +11,9 @@ import yaml
 from components.specs.environment import Environment
 from components.specs.reading import schema
 from components.specs.reading.kinds import KINDS
-from components.specs.reading.loader import REGION
+from components.specs.reading.loader import CATALOG, REGION
 from components.specs.reading.lock_text import entry_text
+from jacquard.machine.paths import DATA
 from jacquard.machine.pins import PIN_FILE, requirement
 from jacquard.starters.hosts import HEADER, example_hosts
 
@@ -85,8 +86,19 @@ _HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github",
 """Files whose names in the package lack the leading dot, because package data cannot start with a dot."""
 
 
+def catalogue() -> dict[str, str]:
+    """Return the files of the example catalogue by path in a repository."""
+    paths = sorted((FILES / CATALOG).glob("*.yaml"))
+    return {f"{DATA}/{CATALOG}/{path.name}": path.read_text(encoding="utf-8") for path in paths}
+
+
+def schemas() -> dict[str, str]:
+    """Return the schemas of the data files by path in a repository."""
+    return {f"{schema.FOLDER}/{schema.file_name(kind)}": schema.schema_text(kind) for kind in KINDS}
+
+
 def repository(region: str) -> dict[str, str]:
-    """Return the files of a new repository by path, without the files of `environments/`.
+    """Return the files of a new repository by path, without `environments/` and `schemas/`.
 
     Args:
         region: name of the first region.
@@ -94,7 +106,7 @@ def repository(region: str) -> dict[str, str]:
     paths = sorted(path for path in _FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc")
     texts = {_name(path): renamed(path.read_text(encoding="utf-8"), NAME, region) for path in paths}
     texts[PIN_FILE] = texts[PIN_FILE].removesuffix("jacquard\n") + f"{requirement()}\n"
-    return texts | {f"{schema.FOLDER}/{schema.file_name(kind)}": schema.schema_text(kind) for kind in KINDS}
+    return texts
 
 
 def _name(path: Path) -> str:

@@ -23,6 +23,7 @@ from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.reading.migrations import moves
+from jacquard.starters.region import catalogue
 
 RELEASES = Path(__file__).parent / "releases"
 RECORDED = sorted(
@@ -99,6 +100,17 @@ def test_a_newer_library_replaces_no_node_of_a_release(release: str, region: str
         recorded.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     assert lines == recorded.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(("release", "region"), RECORDED)
+def test_an_upgraded_catalogue_replaces_no_node_of_a_release(release: str, region: str, tmp_path: Path) -> None:
+    migrated(release, region, tmp_path / "environments")
+    for path, text in catalogue().items():  # `jacquard upgrade` of an unedited catalogue
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    environment = load_environment(region, tmp_path / "environments")
+
+    assert {problem.rule for problem in check(environment)} <= NEVER_WORKED[release]
+    assert sorted(decisive(environment)) == (RELEASES / release / f"{region}.txt").read_text("utf-8").splitlines()
 
 
 def test_the_library_has_recorded_releases() -> None:

@@ -41,6 +41,7 @@ NOT_READ = {
     "host": "edits data",
     "promote": "edits data; evidence comes from a file",
     "migrate": "edits data",
+    "upgrade": "edits data",
     "schema": "describes data",
     "inventory": "edits data",
     "setup": "needs no region",

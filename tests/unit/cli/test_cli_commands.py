@@ -39,6 +39,7 @@ VERBS = (
     "gc",
     "show",
     "migrate",
+    "upgrade",
     "schema",
 )
 TODAY = ("--today", "2026-11-21")

@@ -162,7 +162,7 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("components.specs.reading.migrations.KINDS", kinds)
         return now(folder, environment, registered, lambda _: 2)
 
-    monkeypatch.setattr("jacquard.cli.verbs.data.migrate.moves", moves)
+    monkeypatch.setattr("jacquard.cli.upgrades.migrations.moves", moves)
 
 
 def test_migrate_has_nothing_to_do_where_all_is_current(invoke: Invoke, data_folder: Path) -> None:

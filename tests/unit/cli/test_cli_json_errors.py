@@ -42,6 +42,7 @@ NO_DATA = {
     "new": "writes an environment",
     "explain": "describes rules",
     "migrate": "reads formats only",
+    "upgrade": "edits files",
     "schema": "describes data",
     "doctor": "reads this machine",
 }

@@ -19,7 +19,7 @@ from jacquard.machine import paths, pins
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]
 RULE, COMPONENT = "extensions/policies/note_without_contact.py", "extensions/components/region_note.py"
-NO_ENGINE = {"allocate", "check", "explain", "render"}
+NO_ENGINE = {"allocate", "check", "explain", "render", "upgrade"}
 
 
 def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: Path) -> None:
@@ -38,6 +38,7 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
             ".github/workflows/up.yml",
             ".gitignore",
             ".gitlab-ci.yml",
+            ".starter.zip",
             "Pulumi.yaml",
             "README.md",
             COMPONENT,

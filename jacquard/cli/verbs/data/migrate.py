@@ -1,17 +1,14 @@
 """``jacquard migrate``: migration of data files from older formats to the current one."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
 
-from components.allocate.migrations import MIGRATIONS
-from components.specs.reading.migrations import Upgrade, moves
-from components.specs.reading.problems import SpecError
+from components.specs.reading.migrations import Upgrade
 from jacquard.cli import arguments, data
-from jacquard.cli.console import Format, plural, print_json, stderr, stdout
-from jacquard.cli.errors import ExitCode, Stop
-from jacquard.machine import paths
+from jacquard.cli.console import Format, plural, print_json, stdout
+from jacquard.cli.errors import Stop
+from jacquard.cli.upgrades.migrations import migrations
 
 
 def migrate(
@@ -28,48 +25,23 @@ def migrate(
     """
     names = data.chosen(environments)
     with data.editing("migrate", *names, dry_run=check) as edit:
-        migrations = _migrations(names)
-        stale = {shown: move for shown, move in migrations.items() if move.before != move.after}
+        found = migrations(names)
+        stale = {shown: move for shown, move in found.items() if move.before != move.after}
         if not check:
             edit.write({move.path: move.text for move in stale.values()})
     if output is Format.JSON:
-        print_json([_to_json(shown, move, written=not check) for shown, move in migrations.items()])
+        print_json([_to_json(shown, move, written=not check) for shown, move in found.items()])
     else:
-        _report(stale, len(migrations))
+        _report(stale, len(found))
     if stale and check:
         msg = f"{plural(len(stale), 'file')} in an older format; run 'jacquard migrate' and review the change"
         raise Stop(msg)
-
-
-def _migrations(names: Sequence[str]) -> dict[str, Upgrade]:
-    """Return the upgrade of each file of the environments ``names``.
-
-    Raises:
-        Stop: a file cannot be migrated.
-    """
-    migrations: dict[str, Upgrade] = {}
-    errors = []
-    for name in names:
-        moved, problems = moves(paths.environments(), name, MIGRATIONS)
-        migrations |= {_shown(move): move for move in moved}
-        errors += [SpecError(name, problems)] if problems else []
-    for error in errors:
-        stderr().print(Text(str(error)), soft_wrap=True)
-    if errors:
-        msg = "nothing was migrated"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    return migrations
 
 
 def _report(stale: dict[str, Upgrade], total: int) -> None:
     for shown, move in stale.items():
         stdout().print(Text(f"{shown}: version {move.before} -> {move.after}"), soft_wrap=True)
     stdout().print(Text(f"{plural(total - len(stale), 'file')} current"), soft_wrap=True)
-
-
-def _shown(move: Upgrade) -> str:
-    """Return the path of a file relative to the repository."""
-    return f"environments/{move.path.relative_to(paths.environments()).as_posix()}"
 
 
 def _to_json(shown: str, move: Upgrade, *, written: bool) -> dict[str, Any]:

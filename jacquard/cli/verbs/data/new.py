@@ -16,12 +16,15 @@ from components.specs.reading.problems import listed
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.failures import installed_version
 from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 from jacquard.machine.pins import PIN_FILE, is_of_this_machine, requirement
 from jacquard.starters.hosts import MAX_HALLS
-from jacquard.starters.region import FILES, example, like
+from jacquard.starters.region import FILES, catalogue, example, like, schemas
 from jacquard.starters.region import repository as around_regions
+from jacquard.starters.written_files import FILE as ARCHIVE
+from jacquard.starters.written_files import Written, packed
 
 _Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region and of its folder.")]
 _Like = Annotated[
@@ -63,13 +66,16 @@ def new(
     folder = root / paths.DATA if root else paths.environments()
     chosen = _halls(halls)
     _refuse(region, folder / region, chosen)
-    around = around_regions(region) if root else {}
-    _refuse_files(root or folder, around)
+    unedited = around_regions(region) if root else {}
+    around = unedited | (schemas() if root else {})
+    _refuse_files(root or folder, [*around, *([ARCHIVE] if root else [])])
     texts = _texts(region, like_, chosen)
     files = _write(region, texts, folder)
     steps = _next(region, like_)
     if root:
-        files = [*_write_around(root, around), *(f"{paths.DATA}/{path}" for path in files)]
+        written = Written(version=installed_version(), region=region, texts=unedited | catalogue())
+        replace_text(root / ARCHIVE, packed(written))
+        files = [*sorted([ARCHIVE, *_write_around(root, around)]), *(f"{paths.DATA}/{path}" for path in files)]
         steps = _first(root) | steps
     if output is Format.JSON:
         print_json({"environment": region, "files": files, "next": list(steps)})
@@ -124,8 +130,8 @@ def _refuse(region: str, folder: Path, halls: list[str]) -> None:
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
 
 
-def _refuse_files(root: Path, texts: dict[str, str]) -> None:
-    existing = [path for path in texts if (root / path).exists()]
+def _refuse_files(root: Path, files: list[str]) -> None:
+    existing = [path for path in files if (root / path).exists()]
     if existing:
         verb = "exists" if len(existing) == 1 else "exist"
         msg = f"{root}: {listed(existing)} already {verb}; name an empty folder"

@@ -1,0 +1,1 @@
+"""Upgrades of data and files to the installed version."""
