@@ -23,10 +23,15 @@ _INTERNAL = "internal"
 def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
     """Return the monitors of the pods of ``store``, whose job is the name of the component, and the alerts."""
     return (
-        _monitor(_NAME, {"matchExpressions": [{"key": _COMPONENT, "operator": "In", "values": list(_PARTS)}]}, "http"),
+        pod_monitor(_NAME, _PARTS, "http"),
         _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL),
         prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
     )
+
+
+def pod_monitor(name: str, parts: tuple[str, ...], port: str) -> Manifest:
+    """Return the monitor of the pods of the components ``parts``, whose job is the name of the component."""
+    return _monitor(name, {"matchExpressions": [{"key": _COMPONENT, "operator": "In", "values": list(parts)}]}, port)
 
 
 def _monitor(name: str, selector: dict[str, Any], port: str) -> Manifest:

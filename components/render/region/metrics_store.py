@@ -24,6 +24,7 @@ from components.render.control_planes.control_plane import ADDRESS_POOL, spread
 from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.objects import SERVICES_PRIORITY, given, manifest
 from components.render.region.alert_routes import REPLICAS as ALERTMANAGERS
+from components.render.region.logs import accounts
 from components.render.region.metrics_size import SCRAPE_SECONDS, insert_cpu_millis, storage_requests
 from components.render.region.operators import CERT_MANAGER, Operator
 from components.specs.region.observability import REPLICATION_FACTOR, MetricsStoreSpec
@@ -103,7 +104,8 @@ def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, .
     if store is None:
         return ()
     hosts = region.control_planes.hosts
-    users = {cluster: user(region.region, tenant, cluster) for cluster, tenant in clusters.items()}
+    logs = region.observability is not None and region.observability.logs is not None
+    users = {cluster: user(region.region, tenant, cluster, logs=logs) for cluster, tenant in clusters.items()}
     return (
         _cluster(store, hosts),
         _proxy(store, hosts),
@@ -112,12 +114,16 @@ def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, .
     )
 
 
-def user(region: str, tenant: str, cluster: str) -> Manifest:
-    """Return the user with which ``cluster`` writes its metrics and its tenant reads its own, in its namespace."""
+def user(region: str, tenant: str, cluster: str, *, logs: bool = False) -> Manifest:
+    """Return the user with which ``cluster`` writes its metrics and its tenant reads its own, in its namespace.
+
+    ``logs``: whether the user also writes and reads logs.
+    """
     labels = (f"region={region}", f"tenant={tenant}", f"cluster={cluster}")
     written = _target("vminsert", (WRITE_PATH,), f"/insert/{_ACCOUNT}/prometheus", labels)
     read = _target("vmselect", _READ_PATHS, f"/select/{_ACCOUNT}/prometheus", (f"tenant={tenant}",))
-    spec = {"username": cluster, "generatePassword": True, "targetRefs": [written, read]}
+    further = accounts.targets(region, tenant, cluster, NAMESPACE) if logs else ()
+    spec = {"username": cluster, "generatePassword": True, "targetRefs": [written, read, *further]}
     owner = {keys.TENANT: tenant, keys.CLUSTER: cluster}
     return manifest(API, "VMUser", user_name(cluster), namespace=cluster, labels=owner, spec=spec)
 
@@ -202,12 +208,16 @@ def _rules(region: str, hosts: int | None) -> Manifest:
 
 
 def _pods(name: str, replicas: int, hosts: int | None, requests: tuple[int, int]) -> dict[str, Any]:
+    return pods(name, _NAME, replicas, hosts, requests)
+
+
+def pods(name: str, instance: str, replicas: int, hosts: int | None, requests: tuple[int, int]) -> dict[str, Any]:
     """Return the fields of pods: number, spread over hosts, and requests in thousandths of a CPU and MiB.
 
     The operator's default limits are for small stores (VMO:internal/config/config.go); there are none instead.
     """
     cpu, memory = requests
-    labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": _NAME}
+    labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": instance}
     return {
         "replicaCount": replicas,
         "priorityClassName": SERVICES_PRIORITY,

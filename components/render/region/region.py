@@ -39,6 +39,7 @@ from components.render.region import (
 from components.render.region.alert_routes import Tenants
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
+from components.render.region.logs import log_store
 from components.render.region.operator_places import OperatorPlace, of_namespace
 from components.render.region.operators import CERT_MANAGER, Operator, release, repository
 from components.render.region.operators import NAMESPACE as OPERATORS
@@ -126,6 +127,7 @@ class RegionInput:
             platform_objects.rules(monitoring.NAMESPACE, objectives.of_management(self.spec.slos)),
             *metrics_store.render(self.spec, self.clusters),
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
+            *log_store.render(self.spec),
             *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),

@@ -1,4 +1,4 @@
-"""Observability of a region: receivers of alerts, mail server, watchdog, and storage of metrics."""
+"""Observability of a region: receivers of alerts, mail server, watchdog, and storage of metrics and logs."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -18,6 +18,7 @@ from components.specs.base import (
     Spec,
     Text,
 )
+from components.specs.region.logs import LogStoreSpec
 
 EMAIL = r"^[A-Za-z0-9._%+-]+@[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 EmailAddress = Annotated[str, StringConstraints(pattern=EMAIL, max_length=253)]
@@ -184,7 +185,9 @@ class ObservabilitySpec(CheckedSpec):
     metrics: MetricsStoreSpec | None = None
     """Storage of metrics and of the state of alerts. By default both are lost when their pods restart, and metrics
     are kept for ten days."""
-
+    logs: LogStoreSpec | None = None
+    """Store of the logs of all clusters, which is reached at the address of the store of metrics. By default logs stay
+    on their nodes, and are lost with them."""
     slos: SlosSpec = SlosSpec()
     """Service level objectives of control planes."""
 
@@ -194,8 +197,11 @@ class ObservabilitySpec(CheckedSpec):
         return self.metrics if self.metrics and self.metrics.address else None
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield receivers with an e-mail address in a region without a mail server."""
+        """Yield receivers with an e-mail address without a mail server, and a store of logs without an address."""
         for index, receiver in enumerate(self.receivers):
             if receiver.email and self.mail is None:
                 text = "requires a mail server; add observability.mail with server and sender"
                 yield ConstraintViolation(text, ("receivers", index, "email"), receiver.email)
+        if self.logs is not None and self.store is None:
+            text = "is required with logs, which clusters write to the same address; add it, or remove logs"
+            yield ConstraintViolation(text, ("metrics", "address"))

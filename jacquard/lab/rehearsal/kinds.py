@@ -55,6 +55,7 @@ _MANAGEMENT = {
     "infrastructure.cluster.x-k8s.io/v1alpha1": "IroncoreMetalCluster IroncoreMetalMachine"
     " IroncoreMetalMachineTemplate-",
     "metal.ironcore.dev/v1alpha1": "BMC! BMCSecret! Server! ServerBootConfiguration ServerClaim",
+    "operator.victoriametrics.com/v1": "VLCluster",
     "operator.victoriametrics.com/v1beta1": "VMAlert VMAuth VMCluster VMRule VMUser",
     "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
     "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",

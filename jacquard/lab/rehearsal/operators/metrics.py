@@ -1,7 +1,7 @@
 """Simulated operator of VictoriaMetrics: reports its objects, and creates the Secret of each user.
 
-No metrics are stored. The operator creates a Secret with a generated password once a proxy selects the user and the
-user's targets exist (VictoriaMetrics/operator v0.74.0, internal/controller/operator/factory/vmauth).
+No metrics and logs are stored. The operator creates a Secret with a generated password once a proxy selects the user
+and the user's targets exist (VictoriaMetrics/operator v0.74.0, internal/controller/operator/factory/vmauth).
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,9 @@ from jacquard.lab.rehearsal.operators.view import Object, View, deleting, simula
 from jacquard.providers.kube.objects import dig
 
 API = "operator.victoriametrics.com/v1beta1"
+LOGS_API = "operator.victoriametrics.com/v1"
 CHART = "victoria-metrics-operator"
+_LOGS = "VLCluster"
 _OPERATIONAL, _FAILED = "operational", "failed"
 
 
@@ -19,8 +21,8 @@ def reconcile(view: View) -> None:
     """Report all objects of the operator, and create the missing Secrets of users."""
     if next(installed(view, CHART), None) is None:
         return
-    for kind in ("VMCluster", "VMAuth", "VMAlert"):
-        for item in _alive(view, kind):
+    for api, kind in ((LOGS_API, _LOGS), (API, "VMCluster"), (API, "VMAuth"), (API, "VMAlert")):
+        for item in _alive(view, kind, api):
             _report(view, item, "")
     proxied = any(dig(proxy, "spec", "selectAllByDefault") for proxy in _alive(view, "VMAuth"))
     for user in _alive(view, "VMUser") if proxied else ():
@@ -31,8 +33,8 @@ def reconcile(view: View) -> None:
         _report(view, user, lacking)
 
 
-def _alive(view: View, kind: str) -> Iterator[Object]:
-    return (item for item in view.all(API, kind) if not deleting(item))
+def _alive(view: View, kind: str, api: str = API) -> Iterator[Object]:
+    return (item for item in view.all(api, kind) if not deleting(item))
 
 
 def _missing_target(view: View, user: Object) -> str:
@@ -40,7 +42,7 @@ def _missing_target(view: View, user: Object) -> str:
     for target in user["spec"]["targetRefs"]:
         crd = target["crd"]
         kind = crd["kind"].partition("/")[0]
-        if view.find(API, kind, crd["name"], crd["namespace"]) is None:
+        if view.find(LOGS_API if kind == _LOGS else API, kind, crd["name"], crd["namespace"]) is None:
             return f'cannot find CRD link for kind="{crd["kind"]}"'
     return ""
 

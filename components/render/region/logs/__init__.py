@@ -1,0 +1,1 @@
+"""Logs of all clusters of a region: their store, and access to it."""

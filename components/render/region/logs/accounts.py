@@ -1,0 +1,53 @@
+"""Accounts of tenants in the store of logs, and requests that a cluster may send to the store.
+
+An account is a number, by which VictoriaLogs separates all data of tenants. A request selects the account with the
+headers ``AccountID`` and ``ProjectID`` (VL:lib/logstorage/tenant_id.go GetTenantIDFromRequest). The proxy sets both and
+thereby replaces those of a client (VM:app/vmauth/main.go updateHeadersByConfig). Labels could not separate tenants in
+this way: VictoriaLogs adds ``extra_fields`` to the fields of a record and keeps fields of the same name
+(VL:lib/logstorage/log_rows.go mustAddInternal).
+"""
+
+from hashlib import sha256
+from typing import Any
+
+NAME = "logs"
+"""Name of the store, in the namespace of the store of metrics."""
+OPERATORS = 0
+"""Account of the management cluster, and of requests without headers."""
+WRITE_PATH = "/insert/opentelemetry/v1/logs"
+"""Path for OTLP over HTTP in binary form. The native protocol is not available, because its rows contain accounts."""
+_QUERIES = (
+    "facets field_names field_values hits query stats_query stats_query_range stream_field_names stream_field_values"
+    " stream_ids streams tail"
+)
+READ_PATHS = tuple(f"/select/logsql/{query}" for query in _QUERIES.split())
+"""Queries. ``/select/tenant_ids`` is not available, because it lists the accounts of all tenants."""
+_STREAM = ("region", "tenant", "cluster", "k8s.node.name", "k8s.namespace.name", "k8s.pod.name", "k8s.container.name")
+"""Fields that identify a stream, which is stored together. By default all attributes of a resource identify it."""
+
+
+def account(tenant: str) -> int:
+    """Return the account of ``tenant``: 32 bits of the hash of its name, never that of the operators."""
+    number = int.from_bytes(sha256(tenant.encode()).digest()[:4], "big")
+    return number or 1
+
+
+def targets(region: str, tenant: str, cluster: str, namespace: str) -> tuple[dict[str, Any], ...]:
+    """Return the targets of the user of ``cluster`` at the proxy: writes, and queries of the logs of its tenant."""
+    fields = {"region": region, "tenant": tenant, "cluster": cluster}
+    written = {
+        **_target("vlinsert", (WRITE_PATH,), tenant, namespace),
+        "query_args": [
+            {"name": "extra_fields", "values": [",".join(f"{name}={value}" for name, value in fields.items())]},
+            {"name": "_stream_fields", "values": [",".join(_STREAM)]},
+        ],
+    }
+    return written, _target("vlselect", READ_PATHS, tenant, namespace)
+
+
+def _target(component: str, paths: tuple[str, ...], tenant: str, namespace: str) -> dict[str, Any]:
+    return {
+        "crd": {"kind": f"VLCluster/{component}", "name": NAME, "namespace": namespace},
+        "paths": list(paths),
+        "headers": [f"AccountID: {account(tenant)}", "ProjectID: 0"],
+    }

@@ -1,0 +1,57 @@
+"""Monitors and alerts of the store of logs, evaluated by Prometheus of the management cluster."""
+
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.region.metrics_monitors import pod_monitor
+from components.render.region.metrics_store import NAMESPACE
+from components.render.region.monitors import alert, prometheus_rule
+from components.specs.region.logs import LogStoreSpec
+
+_NAME = "log-store"
+_PARTS = ("vlinsert", "vlselect", "vlstorage")
+FREE_PERCENT = 20
+"""Space that must stay free for merges, in percent of a volume (VL:docs/victorialogs/README.md Capacity planning)."""
+
+
+def render(store: LogStoreSpec) -> tuple[Manifest, ...]:
+    """Return the monitor of the pods of ``store``, whose job is the name of the component, and the alerts."""
+    return (
+        pod_monitor(_NAME, _PARTS, "http"),
+        prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
+    )
+
+
+def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
+    def of(job: str) -> str:
+        return f'{{namespace="{NAMESPACE}",job="{job}"}}'
+
+    storage = of("vlstorage")
+    free, total = f"vl_free_disk_space_bytes{storage}", f"vl_total_disk_space_bytes{storage}"
+    dropped = f"sum by (reason) (increase(vl_rows_dropped_total{storage}[15m]))"
+    return (
+        alert(
+            "LogStoreDown",
+            "critical",
+            " or ".join(f"absent(up{of(part)} == 1)" for part in _PARTS),
+            "A part of the store of logs is down: it stores no logs of clusters, or cannot answer queries.",
+        ),
+        alert(
+            "LogStoreDegraded",
+            "warning",
+            f"(sum(up{storage}) or vector(0)) < {store.storage_pods}",
+            "Storage pods of the store of logs are down; queries do not return their logs.",
+        ),
+        alert(
+            "LogStoreNearlyFull",
+            "warning",
+            f"{free} / {total} < {FREE_PERCENT / 100}",
+            f"Less than {FREE_PERCENT} % of a volume of the store of logs is free; the oldest logs are deleted early.",
+        ),
+        alert(
+            "LogsDropped",
+            "warning",
+            f"{dropped} > 0",
+            "The store of logs drops records: their time is before the retention or in the future.",
+        ),
+    )

@@ -1,0 +1,69 @@
+"""Store of the logs of all clusters of a region: VictoriaLogs in the management cluster.
+
+The operator of the store of metrics (VMO, 0.74) creates the pods. Each log is on one storage pod: VictoriaLogs does not
+replicate logs (VL:docs/victorialogs/cluster.md Replication). While a storage pod is down, new logs are on the others,
+and queries return the logs of the others instead of an error (VL:app/vlselect/logsql/logsql.go
+allowPartialResponseFlag). Clusters reach the store through the proxy of the store of metrics, with the same credential
+(`accounts`).
+"""
+
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+from components.render.region.logs import accounts, log_monitors
+from components.render.region.metrics_store import NAMESPACE, pods
+from components.specs.base import bytes_of
+from components.specs.region.logs import LogStoreSpec
+from components.specs.region.region import RegionSpec
+
+API = "operator.victoriametrics.com/v1"
+QUERY_PORT = 9471
+"""Port of queries inside the management cluster (VMO:internal/config/config.go VLClusterDefault)."""
+READ_URL = f"http://vlselect-{accounts.NAME}.{NAMESPACE}.svc:{QUERY_PORT}"
+"""Queries inside the management cluster, of the account in the headers."""
+FULL_PERCENT = 90
+"""Use of a volume above which the oldest days are deleted before the end of their retention: a store that is full
+would reject new logs."""
+_REPLICAS = 2
+_INSERT, _SELECT, _STORAGE = (500, 512), (1000, 2048), (1000, 2048)
+"""Requests of each pod, in thousandths of a CPU and MiB; estimated, because upstream states no figures."""
+
+
+def store_of(region: RegionSpec) -> LogStoreSpec | None:
+    """Return the store of the logs of ``region``; None without one."""
+    return region.observability.logs if region.observability else None
+
+
+def render(region: RegionSpec) -> tuple[Manifest, ...]:
+    """Return the store with its monitors and alerts; empty if the region has none."""
+    store = store_of(region)
+    if store is None:
+        return ()
+    return (_cluster(store, region.control_planes.hosts), *log_monitors.render(store))
+
+
+def _cluster(store: LogStoreSpec, hosts: int | None) -> Manifest:
+    claim = {
+        "storageClassName": store.storage_class,
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": store.size}},
+    }
+    storage: dict[str, Any] = {
+        "retentionPeriod": f"{store.retention_days}d",
+        "retentionMaxDiskSpaceUsageBytes": str(bytes_of(store.size) * FULL_PERCENT // 100),
+        "storage": {"volumeClaimTemplate": {"spec": claim}},
+    }
+    spec = {
+        "useStrictSecurity": True,
+        "vlinsert": {
+            **pods("vlinsert", accounts.NAME, _REPLICAS, hosts, _INSERT),
+            "extraArgs": {"select.disable": "true"},
+        },
+        "vlselect": {
+            **pods("vlselect", accounts.NAME, _REPLICAS, hosts, _SELECT),
+            "extraArgs": {"insert.disable": "true", "search.allowPartialResponse": "true"},
+        },
+        "vlstorage": {**pods("vlstorage", accounts.NAME, store.storage_pods, hosts, _STORAGE), **storage},
+    }
+    return manifest(API, "VLCluster", accounts.NAME, namespace=NAMESPACE, spec=spec)

@@ -1,0 +1,70 @@
+"""Rules about the store of logs: its size and hosts, and accounts that no two tenants share."""
+
+from collections.abc import Iterator
+
+from components.lookups.pools import DataPath, clusters, most_nodes, place, problem, tenant_file
+from components.render.region.logs.accounts import account
+from components.render.region.logs.log_monitors import FREE_PERCENT
+from components.rules.rule import Rules
+from components.specs.base import bytes_of
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
+from components.specs.region.logs import MAX_STORAGE_PODS, LogStoreSpec
+
+_LOGS: DataPath = ("observability", "logs")
+_CURRENT_DAYS = 1
+"""Days in addition to the retention: a day is deleted as a whole (VL:docs/victorialogs/README.md Retention)."""
+
+
+def size(environment: Environment) -> Iterator[Problem]:
+    """Report a store that is full before the end of its retention, by the logs of all nodes."""
+    store = _store(environment)
+    if store is None:
+        return
+    hosts = environment.region.control_planes.hosts
+    nodes = (hosts or 0) + sum(
+        most_nodes(environment, pool) for placed in clusters(environment) for pool in placed.cluster.pools
+    )
+    needed = nodes * (store.retention_days + _CURRENT_DAYS) * bytes_of(store.node_day)
+    usable = bytes_of(store.size) * (100 - FREE_PERCENT) // 100
+    if needed > usable * store.storage_pods:
+        pods = -(-needed // usable)
+        more = f"storage_pods: {pods}, " if pods <= min(MAX_STORAGE_PODS, hosts or MAX_STORAGE_PODS) else ""
+        text = (
+            f"{store.size} on each of {store.storage_pods} storage pods, of which a fifth stays free, is less than the"
+            f" {-(-needed >> 30):,} GiB that {nodes:,} nodes write in {store.retention_days} days at {store.node_day} a"
+            f" day; write {more}a shorter retention_days or a larger size"
+        )
+        yield problem(environment, REGION, (*_LOGS, "size"), text)
+
+
+def storage_pods(environment: Environment) -> Iterator[Problem]:
+    """Report more storage pods than hosts of the management cluster, which would lose several at the same time."""
+    store, hosts = _store(environment), environment.region.control_planes.hosts
+    if store is not None and hosts is not None and store.storage_pods > hosts:
+        there = place(environment, REGION, ("control_planes", "hosts"))
+        text = (
+            f"{store.storage_pods} pods on {hosts} hosts ({there}): two share a host, and an outage of it affects both"
+        )
+        yield problem(environment, REGION, (*_LOGS, "storage_pods"), f"{text}; write {hosts} and a larger size")
+
+
+def accounts(environment: Environment) -> Iterator[Problem]:
+    """Report two tenants with the same account, which would read the logs of each other."""
+    if _store(environment) is None:
+        return
+    first: dict[int, str] = {}
+    for tenant in environment.tenants:
+        other = first.setdefault(account(tenant.tenant), tenant.tenant)
+        if other != tenant.tenant:
+            text = f"has the same account of the store of logs as tenant '{other}'; rename the tenant"
+            yield problem(environment, tenant_file(tenant), ("tenant",), text)
+
+
+def _store(environment: Environment) -> LogStoreSpec | None:
+    observability = environment.region.observability
+    return observability.logs if observability else None
+
+
+RULES = Rules(data=(size, storage_pods, accounts))

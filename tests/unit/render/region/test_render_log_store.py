@@ -1,0 +1,150 @@
+"""The store of logs: its pods, and what a credential of a cluster may write and read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from environment_data import reference
+
+from components.render.manifest import Manifest, objects
+from components.render.region import metrics_store
+from components.render.region.logs import accounts, log_monitors, log_store
+from components.render.region.logs.accounts import OPERATORS, account
+from components.rules.region import logs as rules
+from components.specs.base import Address, bytes_of
+from components.specs.region.logs import LogStoreSpec
+from components.specs.region.observability import MetricsStoreSpec
+from components.specs.region.region import RegionSpec
+
+CLUSTERS = {"acme-train": "acme", "acme-dev": "acme", "globex-lab": "globex"}
+COLLIDING = ("tenant-39588", "tenant-67738")
+"""Names with the same first 32 bits of their hashes."""
+
+
+def region(**changes: Any) -> RegionSpec:
+    """Return laptop's region with both stores."""
+    spec = reference("laptop").region
+    assert spec.observability is not None
+    metrics = MetricsStoreSpec(size="50Gi", storage_class="local-nvme", address=Address("10.3.0.249"))
+    logs = LogStoreSpec(**{"size": "1Ti", "storage_class": "local-nvme"} | changes)
+    changed: RegionSpec = spec.model_copy(
+        update={"observability": spec.observability.model_copy(update={"metrics": metrics, "logs": logs})}
+    )
+    return changed
+
+
+def store(spec: RegionSpec) -> dict[str, Any]:
+    """Return the spec of the store."""
+    [found] = [item for item in log_store.render(spec) if item.kind == "VLCluster"]
+    return dict(found.body["spec"])
+
+
+def users(spec: RegionSpec) -> dict[str, list[dict[str, Any]]]:
+    """Return the targets of each user."""
+    items = [item for item in objects(metrics_store.render(spec, CLUSTERS)) if item.kind == "VMUser"]
+    return {str(item.namespace): item.body["spec"]["targetRefs"] for item in items}
+
+
+def of_logs(targets: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the targets in the store of logs, by component."""
+    return {item["crd"]["kind"]: item for item in targets if item["crd"]["name"] == accounts.NAME}
+
+
+def test_data_decide_retention_class_size_and_number_of_pods() -> None:
+    found = store(region(retention_days=7, size="2Ti", storage_class="fast", storage_pods=5))["vlstorage"]
+    claim = found["storage"]["volumeClaimTemplate"]["spec"]
+
+    assert (found["retentionPeriod"], found["replicaCount"]) == ("7d", 5)
+    assert (claim["storageClassName"], claim["resources"]) == ("fast", {"requests": {"storage": "2Ti"}})
+
+
+def test_a_store_deletes_old_days_before_it_is_full_and_after_the_alert() -> None:
+    most = int(store(region(size="1Ti"))["vlstorage"]["retentionMaxDiskSpaceUsageBytes"])
+
+    assert bytes_of("1Ti") * (100 - log_monitors.FREE_PERCENT) // 100 < most < bytes_of("1Ti")
+
+
+def test_queries_do_not_fail_while_a_storage_pod_is_down() -> None:
+    found = store(region())
+
+    assert found["vlselect"]["extraArgs"]["search.allowPartialResponse"] == "true"
+    assert found["vlselect"]["extraArgs"]["insert.disable"] == "true"
+    assert found["vlinsert"]["extraArgs"] == {"select.disable": "true"}
+    for part in ("vlinsert", "vlselect", "vlstorage"):
+        assert found[part]["podDisruptionBudget"] == {"maxUnavailable": 1}
+        labels = found[part]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
+        assert labels == {"app.kubernetes.io/name": part, "app.kubernetes.io/instance": "logs"}
+
+
+def test_the_proxy_decides_the_account_of_writes_and_of_queries() -> None:
+    found = {cluster: of_logs(targets) for cluster, targets in users(region()).items()}
+    headers = {cluster: {tuple(target["headers"]) for target in targets.values()} for cluster, targets in found.items()}
+
+    for targets in found.values():
+        assert targets.keys() == {"VLCluster/vlinsert", "VLCluster/vlselect"}
+    assert headers["acme-train"] == {(f"AccountID: {account('acme')}", "ProjectID: 0")} == headers["acme-dev"]
+    assert headers["globex-lab"] == {(f"AccountID: {account('globex')}", "ProjectID: 0")} != headers["acme-dev"]
+
+
+def test_a_tenant_writes_no_rows_with_accounts_and_lists_no_accounts() -> None:
+    for targets in users(region()).values():
+        found = of_logs(targets)
+        assert found["VLCluster/vlinsert"]["paths"] == ["/insert/opentelemetry/v1/logs"]
+        for path in found["VLCluster/vlselect"]["paths"]:
+            assert path.startswith("/select/logsql/")
+            assert not set(path) & set("*.+?[(|"), path
+
+
+def test_records_have_the_names_of_region_tenant_and_cluster_in_their_stream() -> None:
+    written = of_logs(users(region())["acme-dev"])["VLCluster/vlinsert"]["query_args"]
+    arguments = {item["name"]: item["values"] for item in written}
+
+    assert arguments["extra_fields"] == ["region=laptop,tenant=acme,cluster=acme-dev"]
+    [stream] = arguments["_stream_fields"]
+    assert {"region", "tenant", "cluster", "k8s.pod.name"} <= set(stream.split(","))
+    assert "k8s.pod.uid" not in stream
+
+
+def test_users_of_a_region_without_logs_have_no_targets_in_the_store() -> None:
+    spec = region()
+    assert spec.observability is not None
+    without = spec.model_copy(update={"observability": spec.observability.model_copy(update={"logs": None})})
+
+    assert log_store.render(without) == ()
+    assert all(not of_logs(targets) for targets in users(without).values())
+
+
+def test_each_component_is_monitored_and_missed() -> None:
+    spec = region(storage_pods=4)
+    monitor, rule = (item for item in log_store.render(spec) if item.kind != "VLCluster")
+    parts = store(spec).keys() & {"vlinsert", "vlselect", "vlstorage"}
+
+    [expression] = monitor.body["spec"]["selector"]["matchExpressions"]
+    assert set(expression["values"]) == parts
+    alerts = {entry["alert"]: entry["expr"] for entry in rule.body["spec"]["groups"][0]["rules"]}
+    assert alerts["LogStoreDegraded"].endswith("< 4")
+    assert all(f'job="{part}"' in alerts["LogStoreDown"] for part in parts)
+
+
+def test_no_tenant_has_the_account_of_the_operators() -> None:
+    assert OPERATORS not in {account(name) for name in ("acme", "globex", *COLLIDING)}
+    assert account(COLLIDING[0]) == account(COLLIDING[1])
+
+
+def test_two_tenants_with_one_account_are_reported() -> None:
+    environment = reference("laptop")
+    tenants = tuple(
+        tenant.model_copy(update={"tenant": name}) for tenant, name in zip(environment.tenants, COLLIDING, strict=False)
+    )
+    changed = environment.model_copy(update={"tenants": tenants})
+
+    assert list(rules.accounts(changed)) == []
+    [found] = rules.accounts(changed.model_copy(update={"region": region()}))
+    assert found.path == "tenant"
+    assert found.text == f"has the same account of the store of logs as tenant '{COLLIDING[0]}'; rename the tenant"
+
+
+def test_rendered_objects_are_in_the_namespace_of_the_proxy() -> None:
+    assert {item.namespace for item in log_store.render(region()) if isinstance(item, Manifest)} == {
+        metrics_store.NAMESPACE
+    }
