@@ -28,7 +28,7 @@ def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
 
     storage = of("vlstorage")
     free, total = f"vl_free_disk_space_bytes{storage}", f"vl_total_disk_space_bytes{storage}"
-    dropped = f"sum by (reason) (increase(vl_rows_dropped_total{storage}[15m]))"
+    dropped = f"sum by (reason) (rate(vl_rows_dropped_total{storage}[15m]))"
     return (
         alert(
             "LogStoreDown",
