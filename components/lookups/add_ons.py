@@ -17,6 +17,7 @@ from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
+from components.render.region.logs import log_store
 from components.render.region.metrics_store import store_of
 from components.render.vms.vm_images import NAMESPACE as VMS
 from components.render.workloads.kueue import QueueSettings
@@ -39,6 +40,7 @@ CONSEQUENCES: Mapping[Capability | None, str] = {
     Capability.NODE_READINESS: "new pods are scheduled on nodes with faults",
     Capability.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
     Capability.MONITORING: "problems of add-ons and nodes are not reported",
+    Capability.LOGS: "logs stay on the nodes, and are lost with them",
     Capability.METRICS: "kubectl top and autoscaling by CPU have no metrics",
     None: "dependent software cannot be installed",
 }
@@ -101,8 +103,8 @@ def _public_namespaces(placed: PlacedCluster) -> tuple[str, ...]:
 
 
 def is_default(environment: Environment, entry: AddOn) -> bool:
-    """Return whether clusters with the default add-ons get ``entry``: also that which writes metrics to the store."""
-    return entry.default or (entry.gives is Capability.MONITORING and store_of(environment.region) is not None)
+    """Return whether clusters with the default add-ons get ``entry``: also those that write to a store."""
+    return entry.default or entry.gives in log_store.stored(environment.region)
 
 
 def gives(environment: Environment, placed: PlacedCluster, capability: Capability) -> bool:
@@ -209,6 +211,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
         hardware=hardware(environment, placed),
         writer=metrics_writer(environment, placed),
+        logs=log_store.writer(environment.region, cluster.name),
         autoscaling=has_autoscaling(placed),
         queues=queue_settings(placed.cluster),
     )

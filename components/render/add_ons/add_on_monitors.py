@@ -16,6 +16,7 @@ from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
 from components.render.region import cluster_metrics, monitors
+from components.render.region.logs import collector
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.render.workloads import kueue, slurm_alerts, slurm_pool
@@ -37,6 +38,7 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
     "metrics-server": lambda _: {**_METRICS, **_MONITORED},
     "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
+    collector.CHART: lambda _: collector.monitored(),
     kueue.CHART: lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
 }
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
@@ -75,7 +77,13 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
     if monitoring is None:
         return
     rules = [*_nodes(add_ons, cluster.every_check), *_networks(add_ons)]
-    rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage(), *kueue.alerts(cluster.queues)]
+    rules += [
+        *_compute_domains(add_ons),
+        *_load_balancers(add_ons),
+        *_logs(add_ons),
+        _storage(),
+        *kueue.alerts(cluster.queues),
+    ]
     rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:
         yield cluster_metrics.rules(cluster.tenant, cluster.name, rules)
@@ -130,6 +138,18 @@ def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
         used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
         text = f"More than {_FULL_PERCENT} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
         yield _alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
+
+
+def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    for entry in add_ons:
+        if entry.chart == collector.CHART:
+            agents = f'namespace="{entry.namespace}",daemonset="{entry.name}-{collector.CHART}{collector.AGENTS}"'
+            missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
+            text = "Log collector not running on some nodes; their logs are not stored until it runs."
+            yield _alert("LogCollectorsDown", "warning", missing, text)
+            failed = "sum(rate(otelcol_exporter_send_failed_log_records[10m])) > 0"
+            text = "The store rejects log records of the cluster, and they are lost."
+            yield _alert("LogsNotStored", "warning", failed, text)
 
 
 def _storage() -> dict[str, Any]:

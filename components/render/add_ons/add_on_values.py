@@ -15,6 +15,7 @@ from components.render.health import monitors, quarantine
 from components.render.pod_placement import CRITICAL, EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
+from components.render.region.logs import collector
 from components.render.workloads import kueue, slurm_pool
 
 GPU_OPERATOR = "gpu-operator"
@@ -163,6 +164,10 @@ def _slurm(facts: ClusterFacts) -> dict[str, Any]:
     }
 
 
+def _logs(facts: ClusterFacts) -> dict[str, Any]:
+    return collector.values(facts.logs) if facts.logs else {}
+
+
 VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     cni.CILIUM: cni.cilium,
     cni.CALICO: cni.calico,
@@ -175,6 +180,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     METALLB: _metallb,
     "cert-manager": _cert_manager,
     metrics_writer.CHART: _monitoring,
+    collector.CHART: _logs,
     kueue.CHART: _kueue,
     slurm_pool.CHART: _slurm,
 }

@@ -21,6 +21,7 @@ from components.render.manifest import Manifest, Rendered
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
+from components.render.region.logs import collector
 from components.render.region.operators import Operator, sources, tenant_release
 from components.render.workloads import kueue, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -116,7 +117,10 @@ def operators(
             namespace=entry.namespace,
             name=entry.name,
             values=overridden(values, of_add_on),
-            values_from=password(facts.writer, entry.chart, facts.name),
+            values_from=(
+                *password(facts.writer, entry.chart, facts.name),
+                *collector.password(facts.logs, entry.chart),
+            ),
             depends_on=needs,
             merged=MERGED.get(entry.chart, ()),
             annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},

@@ -7,6 +7,7 @@ from typing import Any
 from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
+from components.render.region.logs.collector import LogsWriter
 from components.render.workloads.kueue import QueueSettings
 from components.specs.base import Address, Network
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
@@ -54,6 +55,8 @@ class ClusterFacts:
     """Settings of the cluster's queues; None without queues."""
     writer: MetricsWriter | None = None
     """Writer of metrics to the store of the region; None without a store."""
+    logs: LogsWriter | None = None
+    """Writer of logs to the store of the region; None without a store."""
 
     @property
     def every_check(self) -> tuple[NodeCheck, ...]:

@@ -19,6 +19,7 @@ NODE_AGENTS: Mapping[str, str] = {
     "node-feature-discovery": "node labelling agents",
     "node-problem-detector": "problem detection agents",
     "kube-prometheus-stack": "metrics exporters",
+    "opentelemetry-collector": "log collectors",
     **{backend.chart: "CSI node agents" for backend in STORAGE_BACKENDS.values()},
     "kubevirt-operator": "VM agents",
 }

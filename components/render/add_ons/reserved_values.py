@@ -11,6 +11,7 @@ from components.render.add_ons import cni
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
 from components.render.health import quarantine
 from components.render.pools import compute_domains
+from components.render.region.logs import collector
 from components.specs.reading.problems import listed
 
 _PLACE = "placement of platform pods is derived from the pools and their taints"
@@ -125,6 +126,16 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
         "prometheus.prometheusSpec.serviceMonitorSelectorNilUsesHelmValues": _EVERYTHING,
         "prometheusOperator.admissionWebhooks": _EARLY,
         "prometheusOperator.tls": "its certificate depends on the webhooks, which are disabled",
+    },
+    collector.CHART: {
+        **dict.fromkeys(
+            ("alternateConfig", "command", "config", "extraEnvs", "extraManifests", "global", "mode", "presets"),
+            "the collector writes to the store of the region",
+        ),
+        **dict.fromkeys(("extraVolumeMounts", "extraVolumes", "ports"), _RIGHTS),
+        "podMonitor": _MONITORED,
+        "resources": "agents have the same size on all nodes",
+        "rollout": _AT_ONCE,
     },
     "kueue": {"enablePrometheus": _MONITORED, "metrics.prometheusNamespace": _MONITORED},
     "slurm-operator": {

@@ -27,6 +27,8 @@ class Capability(StrEnum):
     """Prometheus of the tenant, which monitors the other add-ons and alerts on their problems."""
     METRICS = "metrics"
     """Metrics of pods and nodes for ``kubectl top`` and horizontal autoscaling."""
+    LOGS = "logs"
+    """Logs of pods and nodes, and events, in the store of the region."""
 
 
 class AddOn(Spec):

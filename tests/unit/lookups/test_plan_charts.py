@@ -29,6 +29,7 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
                 "node-readiness-controller",
                 "gpu-operator",
                 "metrics-server",
+                "opentelemetry-collector",
             ),
             ("tenants/solstice.yaml", ("clusters", 0, "add_ons")),
         ),

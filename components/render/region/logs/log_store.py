@@ -11,8 +11,11 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest
+from components.render.region import metrics_store
 from components.render.region.logs import accounts, log_monitors
+from components.render.region.logs.collector import LogsWriter
 from components.render.region.metrics_store import NAMESPACE, pods
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.region import RegionSpec
@@ -33,6 +36,21 @@ _INSERT, _SELECT, _STORAGE = (500, 512), (1000, 2048), (1000, 2048)
 def store_of(region: RegionSpec) -> LogStoreSpec | None:
     """Return the store of the logs of ``region``; None without one."""
     return region.observability.logs if region.observability else None
+
+
+def stored(region: RegionSpec) -> frozenset[Capability]:
+    """Return the capabilities whose add-ons write to a store of ``region``, and which all clusters get."""
+    stores = {Capability.MONITORING: metrics_store.store_of(region), Capability.LOGS: store_of(region)}
+    return frozenset(capability for capability, store in stores.items() if store is not None)
+
+
+def writer(region: RegionSpec, cluster: str) -> LogsWriter | None:
+    """Return the writer of the logs of ``cluster``; None without a store."""
+    metrics = metrics_store.store_of(region)
+    if metrics is None or store_of(region) is None:
+        return None
+    url = f"http://{metrics.address}:{metrics_store.PORT}"
+    return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster))
 
 
 def render(region: RegionSpec) -> tuple[Manifest, ...]:

@@ -1,0 +1,159 @@
+"""Collector of logs on each node of a cluster: values of the chart opentelemetry-collector.
+
+One DaemonSet collects all records of a cluster (OTELC:charts/opentelemetry-collector/templates/_config.tpl):
+
+- *Pods*: the files of all containers (preset ``logsCollection``), with positions on the disk of the node.
+- *Journal*: kubelet, containerd, kernel. The image has no ``journalctl``, so that the receiver runs that of the node in
+  its file system (OTELCC:receiver/journaldreceiver/README.md ``root_path``).
+- *Events*: one of the pods is elected to watch them (preset ``kubernetesObjects``).
+
+The configuration replaces that of the chart (``alternateConfig``), which opens ports for traces and metrics on each
+node. The operator of the store generates the password; Flux reads it into a value, of which the chart makes a Secret.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.add_ons.pod_priorities import AGENT
+from components.render.pod_placement import EVERY_NODE
+from components.render.region.logs.accounts import WRITE_PATH
+
+CHART = "opentelemetry-collector"
+AGENTS = "-agent"
+"""Suffix of the DaemonSet (OTELC:charts/opentelemetry-collector/templates/daemonset.yaml)."""
+PASSWORD_PATH = "global.storePassword"  # noqa: S105 - the path of a value, which is not a password
+"""Value with the password. The schema of the chart permits any value below ``global``."""
+_IMAGE = "ghcr.io/open-telemetry/opentelemetry-collector-releases/opentelemetry-collector-k8s"
+_BINARY = "otelcol-k8s"
+"""Distribution with the receivers of Kubernetes and of the journal."""
+_SECRET, _KEY, _VARIABLE = "logs-store", "password", "STORE_PASSWORD"
+_HOST, _JOURNALCTL = "/host", "/usr/bin/journalctl"
+_POSITIONS = "file_storage"
+"""Extension with positions in logs and unsent records (preset ``logsCollection`` with ``storeCheckpoints``)."""
+_STORE = "otlphttp/store"
+_LOGIN = "basicauth/store"
+_METRICS_PORT = 8888
+_PORTS = ("jaeger-compact", "jaeger-grpc", "jaeger-thrift", "otlp", "otlp-http", "zipkin")
+"""Ports of the chart, which are ports of each node by default."""
+_OTHER_OBJECTS = ("apiExtensions", "autoscaling", "core", "networking", "policy", "rbac", "storage")
+_REQUESTS = {"cpu": "50m", "memory": "128Mi"}
+_MEMORY = "512Mi"
+"""Memory limit. The collector rejects records above 80 % of it, and reads them again from their files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogsWriter:
+    """Writer of the logs of one cluster."""
+
+    url: str
+    """Address of the store, such as ``http://10.3.0.249:8427``."""
+    username: str
+    """User name; also the name of the cluster."""
+    password_secret: str
+    """Secret with the password, next to the release."""
+
+
+def values(writer: LogsWriter) -> dict[str, Any]:
+    """Return the values of the chart."""
+    return {
+        "mode": "daemonset",
+        "image": {"repository": _IMAGE},
+        "command": {"name": _BINARY},
+        "presets": {
+            "logsCollection": {"enabled": True, "storeCheckpoints": True},
+            "kubernetesObjects": {
+                "enabled": True,
+                **{kind: {"enabled": False} for kind in _OTHER_OBJECTS},
+                "events": {"enabled": True},
+            },
+        },
+        "alternateConfig": _configuration(writer),
+        "ports": {**{port: {"enabled": False} for port in _PORTS}, "metrics": {"enabled": True}},
+        "extraManifests": [_secret()],
+        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": {"name": _SECRET, "key": _KEY}}}],
+        "extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}],
+        "extraVolumeMounts": [
+            {"name": "host", "mountPath": _HOST, "readOnly": True, "mountPropagation": "HostToContainer"}
+        ],
+        "resources": {"requests": _REQUESTS, "limits": {"memory": _MEMORY}},
+        "priorityClassName": AGENT,
+        "tolerations": EVERY_NODE,
+        "rollout": {"strategy": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+    }
+
+
+def monitored() -> dict[str, Any]:
+    """Return the values that enable the monitor of the chart."""
+    return {"podMonitor": {"enabled": True}}
+
+
+def password(writer: LogsWriter | None, chart: str) -> tuple[dict[str, str], ...]:
+    """Return the source of the password among the values of a release; empty for other charts or without a store."""
+    if writer is None or chart != CHART:
+        return ()
+    return ({"kind": "Secret", "name": writer.password_secret, "valuesKey": _KEY, "targetPath": PASSWORD_PATH},)
+
+
+def _secret() -> dict[str, Any]:
+    """Return the Secret in the cluster, a template of the chart."""
+    data = {_KEY: f"{{{{ .Values.{PASSWORD_PATH} | b64enc }}}}"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": _SECRET}, "data": data}
+
+
+def _configuration(writer: LogsWriter) -> dict[str, Any]:
+    """Return the configuration of the collector, to which the presets add receivers."""
+    return {
+        "extensions": {
+            "health_check": {"endpoint": "${env:MY_POD_IP}:13133"},
+            _LOGIN: {"client_auth": {"username": writer.username, "password": f"${{env:{_VARIABLE}}}"}},
+        },
+        "receivers": {"journald": _journal()},
+        "processors": {
+            "memory_limiter": {"check_interval": "5s", "limit_percentage": 80, "spike_limit_percentage": 25},
+            "resource": {
+                "attributes": [{"key": "k8s.node.name", "value": "${env:OTEL_K8S_NODE_NAME}", "action": "upsert"}]
+            },
+            "batch": {},
+        },
+        "exporters": {
+            _STORE: {
+                "logs_endpoint": f"{writer.url}{WRITE_PATH}",
+                "auth": {"authenticator": _LOGIN},
+                # Records are kept on disk while the store is not available, and are never dropped because of their age.
+                "sending_queue": {"storage": _POSITIONS},
+                "retry_on_failure": {"max_elapsed_time": "0s"},
+            }
+        },
+        "service": {
+            "extensions": ["health_check", _LOGIN],
+            "pipelines": {
+                "logs": {
+                    "receivers": ["journald"],
+                    "processors": ["memory_limiter", "resource", "batch"],
+                    "exporters": [_STORE],
+                }
+            },
+            "telemetry": {"metrics": {"readers": [{"pull": {"exporter": {"prometheus": _own_metrics()}}}]}},
+        },
+    }
+
+
+def _journal() -> dict[str, Any]:
+    return {
+        "root_path": _HOST,
+        "journalctl_path": _JOURNALCTL,
+        "priority": "info",
+        "storage": _POSITIONS,
+        "retry_on_failure": {"enabled": True, "max_elapsed_time": "0s"},
+        # The record is the message instead of all fields of the journal.
+        "operators": [
+            {"type": "move", "from": "body._SYSTEMD_UNIT", "to": "attributes.unit", "if": "body._SYSTEMD_UNIT != nil"},
+            {"type": "move", "from": "body.MESSAGE", "to": "body"},
+        ],
+    }
+
+
+def _own_metrics() -> dict[str, Any]:
+    """Return the exporter of the collector's own metrics, with stable names."""
+    names = dict.fromkeys(("without_scope_info", "without_type_suffix", "without_units"), True)
+    return {"host": "${env:MY_POD_IP}", "port": _METRICS_PORT, **names}

@@ -1,0 +1,104 @@
+"""Collectors of logs: what they collect, where they write, and with which credential."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster_shape import facts
+from environment_data import reference
+
+from components.lookups.add_ons import add_ons, of_cluster
+from components.lookups.pools import clusters
+from components.render.add_ons.add_on_values import VALUES
+from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, password
+
+WRITER = LogsWriter(url="http://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
+
+
+def values() -> dict[str, Any]:
+    return VALUES[CHART](facts(logs=WRITER))
+
+
+def releases() -> dict[str, Manifest]:
+    """Return the release of the collector in each cluster of a region with a store."""
+    environment = reference("eu-south-03a")
+    items = (
+        item
+        for placed in clusters(environment)
+        for made in of_cluster(environment, placed)
+        for item in objects(made.render())
+        if item.kind == "HelmRelease" and item.body["spec"]["chartRef"]["name"] == CHART
+    )
+    return {str(item.namespace): item for item in items}
+
+
+def test_each_cluster_of_a_region_with_a_store_has_a_collector() -> None:
+    environment = reference("eu-south-03a")
+
+    assert releases().keys() == {
+        placed.cluster.name
+        for placed in clusters(environment)
+        if any(entry.chart == "node-problem-detector" for entry in add_ons(environment, placed))
+    }
+    laptop = reference("laptop")
+    assert not any(entry.chart == CHART for placed in clusters(laptop) for entry in add_ons(laptop, placed))
+
+
+def test_pods_journal_and_events_are_collected_on_every_node() -> None:
+    found = values()
+
+    assert (found["mode"], found["tolerations"]) == ("daemonset", [{"operator": "Exists"}])
+    assert found["presets"]["logsCollection"] == {"enabled": True, "storeCheckpoints": True}
+    kinds = {kind for kind, preset in found["presets"]["kubernetesObjects"].items() if preset == {"enabled": True}}
+    assert kinds == {"events"}
+    configuration = found["alternateConfig"]
+    journal = configuration["receivers"]["journald"]
+    [mount] = found["extraVolumeMounts"]
+    assert (mount["mountPath"], mount["readOnly"]) == (journal["root_path"], True)
+    assert configuration["service"]["pipelines"]["logs"]["receivers"] == ["journald"]
+
+
+def test_a_collector_writes_to_the_store_and_keeps_records_while_it_cannot() -> None:
+    configuration = values()["alternateConfig"]
+    [store] = configuration["exporters"].values()
+
+    assert store["logs_endpoint"] == "http://10.3.0.249:8427/insert/opentelemetry/v1/logs"
+    assert store["sending_queue"]["storage"] == configuration["receivers"]["journald"]["storage"] == "file_storage"
+    assert store["retry_on_failure"] == {"max_elapsed_time": "0s"}
+    assert store["auth"]["authenticator"] in configuration["service"]["extensions"]
+
+
+def test_the_password_is_only_in_a_secret_of_the_cluster() -> None:
+    found = values()
+    [secret], [variable] = found["extraManifests"], found["extraEnvs"]
+    [source] = password(WRITER, CHART)
+
+    assert source == {
+        "kind": "Secret",
+        "name": "vmuser-c1-metrics",
+        "valuesKey": "password",
+        "targetPath": PASSWORD_PATH,
+    }
+    assert secret["data"] == {"password": "{{ .Values.global.storePassword | b64enc }}"}
+    assert variable["valueFrom"]["secretKeyRef"] == {"name": secret["metadata"]["name"], "key": "password"}
+    [login] = (
+        extension["client_auth"]
+        for extension in found["alternateConfig"]["extensions"].values()
+        if "client_auth" in extension
+    )
+    assert login == {"username": "c1", "password": f"${{env:{variable['name']}}}"}
+    assert password(None, CHART) == password(WRITER, "metallb") == ()
+
+
+def test_a_collector_opens_no_port_of_a_node_but_that_of_its_metrics() -> None:
+    ports = values()["ports"]
+
+    assert {name for name, port in ports.items() if port["enabled"]} == {"metrics"}
+
+
+def test_releases_read_the_password_next_to_them() -> None:
+    for cluster, release in releases().items():
+        [source] = release.body["spec"]["valuesFrom"]
+        assert source["name"] == f"vmuser-{cluster}-metrics"
+        assert release.cluster == MANAGEMENT
