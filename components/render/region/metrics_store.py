@@ -35,6 +35,8 @@ NAMESPACE = "metrics"
 PORT = 8427
 """Port of the proxy."""
 API = "operator.victoriametrics.com/v1beta1"
+SERVICE = "store"
+"""Service of the proxy."""
 MONITORING = "monitoring"
 """Namespace of Prometheus and Alertmanager, which pods of the store may reach only from the same namespace."""
 _NAME = "metrics"
@@ -185,7 +187,7 @@ def _proxy(store: MetricsStoreSpec, hosts: int | None) -> Manifest:
         "internalListenPort": str(_INTERNAL_PORT),
         "selectAllByDefault": True,
         "serviceSpec": {
-            "metadata": {"name": "store", "annotations": annotations},
+            "metadata": {"name": SERVICE, "annotations": annotations},
             "spec": {"type": "LoadBalancer", "ports": [{"name": "http", "port": PORT, "targetPort": PORT}]},
         },
     }

@@ -13,6 +13,7 @@ from components.render.hosts import bare_metal_controllers
 from components.render.network import dpus
 from components.render.pools import ironcore_metal, join_service
 from components.render.region import dns, metrics_store, registry, secret_store
+from components.render.region.logs import log_store
 from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.hosts.bare_metal import BareMetalSpec
@@ -60,6 +61,8 @@ PLACES: Mapping[str, OperatorPlace] = {
     # Speakers, exporters and keepalived use the host network; exporters read processes and files of the host.
     "metallb-system": _PRIVILEGED,
     "monitoring": _PRIVILEGED,
+    # Collectors read files of all pods and the journal of their host.
+    log_store.COLLECTORS: _PRIVILEGED,
     # DPUs reach OVN's databases from the same port as their BMCs: a switch on the DPU connects both to it ("OOB Network
     # 3-Port Switch Control" of NVIDIA's BlueField BMC software). No other network outside management reaches them.
     dpus.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, api_servers=True),

@@ -60,6 +60,7 @@ OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]]
     ("dns",): dns.operators,
     ("registry", "cache"): registry.operators,
     ("observability", "metrics", "address"): metrics_store.operators,
+    ("observability", "logs"): log_store.operators,
 }
 """Operators that are installed only if a field of ``region.yaml`` is set, by path of the field."""
 

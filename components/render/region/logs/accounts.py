@@ -7,6 +7,7 @@ this way: VictoriaLogs adds ``extra_fields`` to the fields of a record and keeps
 (VL:lib/logstorage/log_rows.go mustAddInternal).
 """
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -34,20 +35,29 @@ def account(tenant: str) -> int:
 
 def targets(region: str, tenant: str, cluster: str, namespace: str) -> tuple[dict[str, Any], ...]:
     """Return the targets of the user of ``cluster`` at the proxy: writes, and queries of the logs of its tenant."""
-    fields = {"region": region, "tenant": tenant, "cluster": cluster}
-    written = {
-        **_target("vlinsert", (WRITE_PATH,), tenant, namespace),
+    number = account(tenant)
+    written = _writes({"region": region, "tenant": tenant, "cluster": cluster}, number, namespace)
+    return written, _target("vlselect", READ_PATHS, number, namespace)
+
+
+def operators_target(region: str, namespace: str) -> dict[str, Any]:
+    """Return the target of the collectors of the management cluster, which write to the account of the operators."""
+    return _writes({"region": region}, OPERATORS, namespace)
+
+
+def _writes(fields: Mapping[str, str], number: int, namespace: str) -> dict[str, Any]:
+    return {
+        **_target("vlinsert", (WRITE_PATH,), number, namespace),
         "query_args": [
             {"name": "extra_fields", "values": [",".join(f"{name}={value}" for name, value in fields.items())]},
             {"name": "_stream_fields", "values": [",".join(_STREAM)]},
         ],
     }
-    return written, _target("vlselect", READ_PATHS, tenant, namespace)
 
 
-def _target(component: str, paths: tuple[str, ...], tenant: str, namespace: str) -> dict[str, Any]:
+def _target(component: str, paths: tuple[str, ...], number: int, namespace: str) -> dict[str, Any]:
     return {
         "crd": {"kind": f"VLCluster/{component}", "name": NAME, "namespace": namespace},
         "paths": list(paths),
-        "headers": [f"AccountID: {account(tenant)}", "ProjectID: 0"],
+        "headers": [f"AccountID: {number}", "ProjectID: 0"],
     }

@@ -51,10 +51,13 @@ class LogsWriter:
     """User name; also the name of the cluster."""
     password_secret: str
     """Secret with the password, next to the release."""
+    same_cluster: bool = False
+    """Whether the Secret is also next to the pods of the collector, as in the management cluster."""
 
 
 def values(writer: LogsWriter) -> dict[str, Any]:
     """Return the values of the chart."""
+    login = {"name": writer.password_secret if writer.same_cluster else _SECRET, "key": _KEY}
     return {
         "mode": "daemonset",
         "image": {"repository": _IMAGE},
@@ -69,8 +72,8 @@ def values(writer: LogsWriter) -> dict[str, Any]:
         },
         "alternateConfig": _configuration(writer),
         "ports": {**{port: {"enabled": False} for port in _PORTS}, "metrics": {"enabled": True}},
-        "extraManifests": [_secret()],
-        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": {"name": _SECRET, "key": _KEY}}}],
+        **({} if writer.same_cluster else {"extraManifests": [_secret()]}),
+        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}],
         "extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}],
         "extraVolumeMounts": [
             {"name": "host", "mountPath": _HOST, "readOnly": True, "mountPropagation": "HostToContainer"}

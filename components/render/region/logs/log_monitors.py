@@ -14,11 +14,15 @@ FREE_PERCENT = 20
 """Space that must stay free for merges, in percent of a volume (VL:docs/victorialogs/README.md Capacity planning)."""
 
 
-def render(store: LogStoreSpec) -> tuple[Manifest, ...]:
-    """Return the monitor of the pods of ``store``, whose job is the name of the component, and the alerts."""
+def render(store: LogStoreSpec, collectors: str, daemon_set: str) -> tuple[Manifest, ...]:
+    """Return the monitor of the pods of ``store``, whose job is the name of the component, and the alerts.
+
+    ``collectors`` and ``daemon_set`` are the namespace and the DaemonSet of the collectors of the management cluster.
+    """
+    alerts = (*_alerts(store), _collectors_down(collectors, daemon_set))
     return (
         pod_monitor(_NAME, _PARTS, "http"),
-        prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
+        prometheus_rule(_NAME, _NAME, [*alerts], {}, namespace=NAMESPACE, labels={}),
     )
 
 
@@ -54,4 +58,13 @@ def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
             f"{dropped} > 0",
             "The store of logs drops records: their time is before the retention or in the future.",
         ),
+    )
+
+
+def _collectors_down(namespace: str, daemon_set: str) -> dict[str, Any]:
+    return alert(
+        "LogCollectorsDown",
+        "warning",
+        f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{daemon_set}"}} > 0',
+        "Log collector not running on some hosts of the management cluster; their logs are not stored until it runs.",
     )

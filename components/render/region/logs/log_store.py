@@ -12,9 +12,10 @@ from typing import Any
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.region import metrics_store
-from components.render.region.logs import accounts, log_monitors
+from components.render.region.logs import accounts, collector, log_monitors
 from components.render.region.logs.collector import LogsWriter
 from components.render.region.metrics_store import NAMESPACE, pods
+from components.render.region.operators import Operator
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
 from components.specs.region.logs import LogStoreSpec
@@ -28,6 +29,9 @@ READ_URL = f"http://vlselect-{accounts.NAME}.{NAMESPACE}.svc:{QUERY_PORT}"
 FULL_PERCENT = 90
 """Use of a volume above which the oldest days are deleted before the end of their retention: a store that is full
 would reject new logs."""
+COLLECTORS = "logs"
+"""Namespace of the collectors of the management cluster, and of their user."""
+_USER = "management-logs"
 _REPLICAS = 2
 _INSERT, _SELECT, _STORAGE = (500, 512), (1000, 2048), (1000, 2048)
 """Requests of each pod, in thousandths of a CPU and MiB; estimated, because upstream states no figures."""
@@ -53,12 +57,40 @@ def writer(region: RegionSpec, cluster: str) -> LogsWriter | None:
     return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster))
 
 
+def operators(region: RegionSpec) -> tuple[Operator, ...]:
+    """Return the collectors of the management cluster; empty without a store.
+
+    They write through the proxy, because other pods of the management cluster do not reach the pods of the store.
+    """
+    if store_of(region) is None:
+        return ()
+    url = f"http://{metrics_store.SERVICE}.{NAMESPACE}.svc:{metrics_store.PORT}"
+    management = LogsWriter(url=url, username=_USER, password_secret=f"vmuser-{_USER}", same_cluster=True)
+    values = {**collector.values(management), **collector.monitored()}
+    release = Operator(
+        chart=collector.CHART,
+        namespace=COLLECTORS,
+        values=values,
+        depends_on=(metrics_store.CHART, "kube-prometheus-stack"),
+        awaited=False,
+    )
+    return (release,)
+
+
 def render(region: RegionSpec) -> tuple[Manifest, ...]:
     """Return the store with its monitors and alerts; empty if the region has none."""
     store = store_of(region)
     if store is None:
         return ()
-    return (_cluster(store, region.control_planes.hosts), *log_monitors.render(store))
+    spec = {
+        "username": _USER,
+        "generatePassword": True,
+        "targetRefs": [accounts.operators_target(region.region, NAMESPACE)],
+    }
+    user = manifest(metrics_store.API, "VMUser", _USER, namespace=COLLECTORS, spec=spec)
+    daemon_set = f"{collector.CHART}{collector.AGENTS}"
+    monitors = log_monitors.render(store, COLLECTORS, daemon_set)
+    return (_cluster(store, region.control_planes.hosts), user, *monitors)
 
 
 def _cluster(store: LogStoreSpec, hosts: int | None) -> Manifest:

@@ -6,12 +6,14 @@ from typing import Any
 
 from environment_data import reference
 
-from components.render.manifest import Manifest, objects
+from components.render.manifest import objects
 from components.render.region import metrics_store
 from components.render.region.logs import accounts, log_monitors, log_store
 from components.render.region.logs.accounts import OPERATORS, account
+from components.render.region.region import operator_places
 from components.rules.region import logs as rules
 from components.specs.base import Address, bytes_of
+from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import MetricsStoreSpec
 from components.specs.region.region import RegionSpec
@@ -37,6 +39,26 @@ def store(spec: RegionSpec) -> dict[str, Any]:
     """Return the spec of the store."""
     [found] = [item for item in log_store.render(spec) if item.kind == "VLCluster"]
     return dict(found.body["spec"])
+
+
+def test_collectors_of_the_management_cluster_write_to_the_account_of_the_operators() -> None:
+    spec = region()
+    [release], [user] = log_store.operators(spec), [item for item in log_store.render(spec) if item.kind == "VMUser"]
+    [target] = user.body["spec"]["targetRefs"]
+    [variable] = release.values["extraEnvs"]
+
+    assert target["crd"]["kind"] == "VLCluster/vlinsert"
+    assert target["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 0"]
+    assert variable["valueFrom"]["secretKeyRef"] == {"name": f"vmuser-{user.name}", "key": "password"}
+    assert user.namespace == release.namespace == log_store.COLLECTORS
+    assert "extraManifests" not in release.values
+    assert operator_places(spec, dpf=False)[log_store.COLLECTORS].security is PodSecurity.PRIVILEGED
+    [exporter] = release.values["alternateConfig"]["exporters"].values()
+    assert exporter["logs_endpoint"] == "http://store.metrics.svc:8427/insert/opentelemetry/v1/logs"
+    assert (
+        release.values["alternateConfig"]["extensions"]["basicauth/store"]["client_auth"]["username"]
+        == (user.body["spec"]["username"])
+    )
 
 
 def users(spec: RegionSpec) -> dict[str, list[dict[str, Any]]]:
@@ -110,13 +132,13 @@ def test_users_of_a_region_without_logs_have_no_targets_in_the_store() -> None:
     assert spec.observability is not None
     without = spec.model_copy(update={"observability": spec.observability.model_copy(update={"logs": None})})
 
-    assert log_store.render(without) == ()
+    assert log_store.render(without) == log_store.operators(without) == ()
     assert all(not of_logs(targets) for targets in users(without).values())
 
 
 def test_each_component_is_monitored_and_missed() -> None:
     spec = region(storage_pods=4)
-    monitor, rule = (item for item in log_store.render(spec) if item.kind != "VLCluster")
+    _, _, monitor, rule = log_store.render(spec)
     parts = store(spec).keys() & {"vlinsert", "vlselect", "vlstorage"}
 
     [expression] = monitor.body["spec"]["selector"]["matchExpressions"]
@@ -144,7 +166,5 @@ def test_two_tenants_with_one_account_are_reported() -> None:
     assert found.text == f"has the same account of the store of logs as tenant '{COLLIDING[0]}'; rename the tenant"
 
 
-def test_rendered_objects_are_in_the_namespace_of_the_proxy() -> None:
-    assert {item.namespace for item in log_store.render(region()) if isinstance(item, Manifest)} == {
-        metrics_store.NAMESPACE
-    }
+def test_objects_of_the_store_are_in_the_namespace_of_the_proxy() -> None:
+    assert {item.namespace for item in log_store.render(region()) if item.kind != "VMUser"} == {metrics_store.NAMESPACE}
