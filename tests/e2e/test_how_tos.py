@@ -13,6 +13,7 @@ from local_region import JACQUARD, LocalRegion, processes_of
 from repositories import COMMIT, committed, git
 from walkthrough import HOW_TOS, Command, Edit, Script, steps
 
+from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -47,9 +48,10 @@ def _remove_vms(region: LocalRegion) -> None:
     others, found, _ = tenant.read_text().partition("\nvms:\n")
     if found:
         tenant.write_text(f"{others}\n")
-        for verb in ("allocate", "up"):
-            outcome = region.run(JACQUARD, verb, "edge-1")
-            assert outcome.code == 0, outcome.text
+        allocated, blocked = (region.run(JACQUARD, verb, "edge-1") for verb in ("allocate", "up"))
+        assert (allocated.code, blocked.code) == (0, ExitCode.CONFIRMATION_REQUIRED), allocated.text + blocked.text
+        confirmed = region.run(JACQUARD, "up", "edge-1", "--confirm", blocked.text.rsplit("--confirm ")[-1].strip())
+        assert confirmed.code == 0, confirmed.text
 
 
 @pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST}), LAST])
