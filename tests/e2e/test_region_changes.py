@@ -112,17 +112,17 @@ def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: Loca
 
 
 @pytest.mark.nightly
-def test_a_lost_state_is_made_anew_from_what_is_there(running: LocalRegion) -> None:
-    before = applied(running)
-    lost = list((running.home / "pulumi" / "state" / ".pulumi" / "stacks").rglob(f"{ENVIRONMENT}.*"))
+def test_a_lost_state_is_made_anew_from_what_is_there(tracked: LocalRegion) -> None:
+    before = applied(tracked)
+    lost = list((tracked.home / "pulumi" / "state" / ".pulumi" / "stacks").rglob(f"{ENVIRONMENT}.*"))
     assert {path.name for path in lost} >= {f"{ENVIRONMENT}.json", f"{ENVIRONMENT}.bootstrap.json"}
     for path in lost:
         path.unlink()
 
-    up(running)
+    up(tracked)
 
-    assert applied(running) == before
-    unchanged = running.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes")
+    assert applied(tracked) == before
+    unchanged = tracked.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes")
     assert unchanged.code == 0, unchanged.text
 
 
