@@ -146,7 +146,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             agents = f'namespace="{entry.namespace}",daemonset="{entry.name}-{collector.CHART}{collector.AGENTS}"'
             missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
             text = "Log collector not running on some nodes; their logs are not stored until it runs."
-            yield _alert("LogCollectorsDown", "warning", missing, text)
+            yield _alert("LogAgentsDown", "warning", missing, text)
             failed = "sum(rate(otelcol_exporter_send_failed_log_records[10m])) > 0"
             text = "The store rejects log records of the cluster, and they are lost."
             yield _alert("LogsNotStored", "warning", failed, text)

@@ -67,6 +67,7 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
             ("migManager", "mig", "devicePlugin.config"), "gpu_sharing of the pools sets how pods share GPUs"
         ),
         "dcgmExporter.serviceMonitor": _MONITORED,
+        "dcgmExporter.config": "alerts need these metrics",
     },
     compute_domains.CHART: {
         **dict.fromkeys(

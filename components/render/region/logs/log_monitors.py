@@ -63,7 +63,7 @@ def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
 
 def _collectors_down(namespace: str, daemon_set: str) -> dict[str, Any]:
     return alert(
-        "LogCollectorsDown",
+        "LogAgentsDown",
         "warning",
         f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{daemon_set}"}} > 0',
         "Log collector not running on some hosts of the management cluster; their logs are not stored until it runs.",

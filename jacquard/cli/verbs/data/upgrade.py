@@ -46,7 +46,7 @@ def upgrade(
     check: arguments.CheckOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Upgrade this repository to the installed version of Jacquard.
+    """Upgrade a repository of regions to the installed version.
 
     Migrates the data to current formats, and merges the catalogue, workflows, program and other files of `new
     --repository` with those of the installed version. Your edits stay; where both changed the same lines, the file
