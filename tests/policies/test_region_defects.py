@@ -192,7 +192,6 @@ def test_each_policy_has_a_defect() -> None:
     assert {rule for case in _CASES for rule in case["rules"]} | {_FREEZE} == {str(rule.name) for rule in RULES}
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("place", ["check", "recorded", "live"])
 def test_exactly_its_policies_report_each_defect_of_the_region(judged: Judged, place: str) -> None:
     found: Found = getattr(judged, place)
@@ -205,7 +204,6 @@ def test_exactly_its_policies_report_each_defect_of_the_region(judged: Judged, p
     assert reported == {start: {rules} if rules else set() for start, rules in expected.items()}
 
 
-@pytest.mark.nightly
 def test_a_freeze_is_judged_for_the_stacks_of_its_tenant(now: dt.datetime, tmp_path: Path) -> None:
     environment = Workbench(copy_data(tmp_path / "environments", _REGION), _REGION).load()
 
