@@ -119,7 +119,7 @@ def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart in _NETWORKS:
             namespace, agents = _NETWORKS[entry.chart]
-            missing = f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{agents}"}} > 0'
+            missing = monitors.missing_agents(f'namespace="{namespace}",daemonset="{agents}"')
             text = "CNI agent not running on some nodes; pods cannot start there."
             yield _alert("NetworkAgentsDown", "warning", missing, text)
 
@@ -128,7 +128,7 @@ def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart == compute_domains.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
-            missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
+            missing = monitors.missing_agents(agents)
             text = "Compute domain agent not running on some nodes; pods that claim a channel cannot start there."
             yield _alert("ComputeDomainAgentsDown", "warning", missing, text)
 
@@ -144,7 +144,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart == collector.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{entry.name}-{collector.CHART}{collector.AGENTS}"'
-            missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
+            missing = monitors.missing_agents(agents)
             text = "Log collector not running on some nodes; their logs are not stored until it runs."
             yield _alert("LogAgentsDown", "warning", missing, text)
             failed = "sum(rate(otelcol_exporter_send_failed_log_records[10m])) > 0"
@@ -153,7 +153,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _storage() -> dict[str, Any]:
-    missing = f'kube_daemonset_status_number_unavailable{{namespace=~"{_DRIVERS}"}} > 0'
+    missing = monitors.missing_agents(f'namespace=~"{_DRIVERS}"')
     text = "CSI node agent not running on some nodes; volumes cannot be mounted there."
     return _alert("StorageAgentsDown", "warning", missing, text)
 

@@ -106,7 +106,7 @@ def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, .
     if store is None:
         return ()
     hosts = region.control_planes.hosts
-    logs = region.observability is not None and region.observability.logs is not None
+    logs = region.log_store is not None
     users = {cluster: user(region.region, tenant, cluster, logs=logs) for cluster, tenant in clusters.items()}
     return (
         _cluster(store, hosts),

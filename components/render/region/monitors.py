@@ -243,6 +243,11 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     ]
 
 
+def missing_agents(selector: str) -> str:
+    """Return the expression for DaemonSets whose pods do not run on some nodes; ``selector``: matchers of labels."""
+    return f"kube_daemonset_status_number_unavailable{{{selector}}} > 0"
+
+
 def alert(
     name: str,
     severity: str,

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from components.lookups.pools import DataPath, clusters, most_nodes, place, problem, tenant_file
+from components.lookups.pools import DataPath, clusters, most_nodes, problem, tenant_file
 from components.render.region.logs.accounts import account
 from components.render.region.logs.log_monitors import FREE_PERCENT
+from components.rules.region import store_pods
 from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
-from components.specs.region.logs import MAX_STORAGE_PODS, LogStoreSpec
+from components.specs.region.logs import MAX_STORAGE_PODS
 
 _LOGS: DataPath = ("observability", "logs")
 _CURRENT_DAYS = 1
@@ -19,7 +20,7 @@ _CURRENT_DAYS = 1
 
 def size(environment: Environment) -> Iterator[Problem]:
     """Report a store that is full before the end of its retention, by the logs of all nodes."""
-    store = _store(environment)
+    store = environment.region.log_store
     if store is None:
         return
     hosts = environment.region.control_planes.hosts
@@ -30,7 +31,7 @@ def size(environment: Environment) -> Iterator[Problem]:
     usable = bytes_of(store.size) * (100 - FREE_PERCENT) // 100
     if needed > usable * store.storage_pods:
         pods = -(-needed // usable)
-        more = f"storage_pods: {pods}, " if pods <= min(MAX_STORAGE_PODS, hosts or MAX_STORAGE_PODS) else ""
+        more = store_pods.more(environment, pods, MAX_STORAGE_PODS)
         text = (
             f"{store.size} on each of {store.storage_pods} storage pods, of which a fifth stays free, is less than the"
             f" {-(-needed >> 30):,} GiB that {nodes:,} nodes write in {store.retention_days} days at {store.node_day} a"
@@ -41,18 +42,15 @@ def size(environment: Environment) -> Iterator[Problem]:
 
 def storage_pods(environment: Environment) -> Iterator[Problem]:
     """Report more storage pods than hosts of the management cluster, which would lose several at the same time."""
-    store, hosts = _store(environment), environment.region.control_planes.hosts
-    if store is not None and hosts is not None and store.storage_pods > hosts:
-        there = place(environment, REGION, ("control_planes", "hosts"))
-        text = (
-            f"{store.storage_pods} pods on {hosts} hosts ({there}): two share a host, and an outage of it affects both"
-        )
-        yield problem(environment, REGION, (*_LOGS, "storage_pods"), f"{text}; write {hosts} and a larger size")
+    store = environment.region.log_store
+    if store is not None:
+        consequence = "an outage of it affects both"
+        yield from store_pods.beyond_hosts(environment, _LOGS, store.storage_pods, consequence)
 
 
 def accounts(environment: Environment) -> Iterator[Problem]:
     """Report two tenants with the same account, which would read the logs of each other."""
-    if _store(environment) is None:
+    if environment.region.log_store is None:
         return
     first: dict[int, str] = {}
     for tenant in environment.tenants:
@@ -60,11 +58,6 @@ def accounts(environment: Environment) -> Iterator[Problem]:
         if other != tenant.tenant:
             text = f"has the same account of the store of logs as tenant '{other}'; rename the tenant"
             yield problem(environment, tenant_file(tenant), ("tenant",), text)
-
-
-def _store(environment: Environment) -> LogStoreSpec | None:
-    observability = environment.region.observability
-    return observability.logs if observability else None
 
 
 RULES = Rules(data=(size, storage_pods, accounts))

@@ -6,6 +6,7 @@ from components.lookups.network.served import METRICS
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.lookups.stored_series import stored_series
 from components.render.region.metrics_size import capacity
+from components.rules.region import store_pods
 from components.rules.region.name_entries import entries, twice
 from components.rules.region.served_addresses import not_a_host, not_announced, taken
 from components.rules.rule import Rules
@@ -78,8 +79,7 @@ def size(environment: Environment) -> Iterator[Problem]:
     needed, room = stored_series(environment), capacity(store)
     if needed > room:
         pods = -(-store.storage_pods * needed // max(room, 1))
-        most = min(MAX_STORAGE_PODS, environment.region.control_planes.hosts or MAX_STORAGE_PODS)
-        more = f"storage_pods: {pods}, " if pods <= most else ""
+        more = store_pods.more(environment, pods, MAX_STORAGE_PODS)
         text = (
             f"{store.size} on each of {store.storage_pods} storage pods is enough for {room:,} series during"
             f" {store.retention_days} days, but the clusters have {needed:,}; write {more}a shorter retention_days or a"
@@ -90,11 +90,9 @@ def size(environment: Environment) -> Iterator[Problem]:
 
 def storage_pods(environment: Environment) -> Iterator[Problem]:
     """Report more storage pods than hosts of the management cluster: a host would have both replicas of samples."""
-    store, hosts = _store(environment), environment.region.control_planes.hosts
-    if store is not None and hosts is not None and store.storage_pods > hosts:
-        there = place(environment, REGION, ("control_planes", "hosts"))
-        text = f"{store.storage_pods} pods on {hosts} hosts ({there}): two share a host, and the store does not survive"
-        yield problem(environment, REGION, (*_METRICS, "storage_pods"), f"{text} it; write {hosts} and a larger size")
+    store = _store(environment)
+    if store is not None:
+        yield from store_pods.beyond_hosts(environment, _METRICS, store.storage_pods, "the store does not survive it")
 
 
 def _store(environment: Environment) -> MetricsStoreSpec | None:

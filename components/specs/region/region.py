@@ -41,6 +41,7 @@ from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
 from components.specs.region.external_secrets import SecretsSpec
+from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import ObservabilitySpec, SlosSpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.region.registry import RegistrySpec
@@ -289,6 +290,11 @@ class RegionSpec(DataFile):
     def slos(self) -> SlosSpec:
         """Return the service level objectives, which do not depend on receivers of alerts."""
         return self.observability.slos if self.observability else SlosSpec()
+
+    @property
+    def log_store(self) -> LogStoreSpec | None:
+        """Return the store of the logs of all clusters; None without one."""
+        return self.observability.logs if self.observability else None
 
     @property
     def fabrics_by_name(self) -> dict[str, FabricSpec]:

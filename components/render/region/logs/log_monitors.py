@@ -5,7 +5,7 @@ from typing import Any
 from components.render.manifest import Manifest
 from components.render.region.metrics_monitors import pod_monitor
 from components.render.region.metrics_store import NAMESPACE
-from components.render.region.monitors import alert, prometheus_rule
+from components.render.region.monitors import alert, missing_agents, prometheus_rule
 from components.specs.region.logs import LogStoreSpec
 
 _NAME = "log-store"
@@ -65,6 +65,6 @@ def _collectors_down(namespace: str, daemon_set: str) -> dict[str, Any]:
     return alert(
         "LogAgentsDown",
         "warning",
-        f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{daemon_set}"}} > 0',
+        missing_agents(f'namespace="{namespace}",daemonset="{daemon_set}"'),
         "Log collector not running on some hosts of the management cluster; their logs are not stored until it runs.",
     )

@@ -37,21 +37,16 @@ _INSERT, _SELECT, _STORAGE = (500, 512), (1000, 2048), (1000, 2048)
 """Requests of each pod, in thousandths of a CPU and MiB; estimated, because upstream states no figures."""
 
 
-def store_of(region: RegionSpec) -> LogStoreSpec | None:
-    """Return the store of the logs of ``region``; None without one."""
-    return region.observability.logs if region.observability else None
-
-
 def stored(region: RegionSpec) -> frozenset[Capability]:
     """Return the capabilities whose add-ons write to a store of ``region``, and which all clusters get."""
-    stores = {Capability.MONITORING: metrics_store.store_of(region), Capability.LOGS: store_of(region)}
+    stores = {Capability.MONITORING: metrics_store.store_of(region), Capability.LOGS: region.log_store}
     return frozenset(capability for capability, store in stores.items() if store is not None)
 
 
 def writer(region: RegionSpec, cluster: str) -> LogsWriter | None:
     """Return the writer of the logs of ``cluster``; None without a store."""
     metrics = metrics_store.store_of(region)
-    if metrics is None or store_of(region) is None:
+    if metrics is None or region.log_store is None:
         return None
     url = f"http://{metrics.address}:{metrics_store.PORT}"
     return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster))
@@ -62,7 +57,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
 
     They write through the proxy, because other pods of the management cluster do not reach the pods of the store.
     """
-    if store_of(region) is None:
+    if region.log_store is None:
         return ()
     url = f"http://{metrics_store.SERVICE}.{NAMESPACE}.svc:{metrics_store.PORT}"
     management = LogsWriter(url=url, username=_USER, password_secret=f"vmuser-{_USER}", same_cluster=True)
@@ -79,7 +74,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
 
 def render(region: RegionSpec) -> tuple[Manifest, ...]:
     """Return the store with its monitors and alerts; empty if the region has none."""
-    store = store_of(region)
+    store = region.log_store
     if store is None:
         return ()
     spec = {
