@@ -19,10 +19,10 @@ from components.specs.reading.kinds import KINDS, data_files
 from components.specs.reading.problems import SpecError
 from components.specs.vms import vm_chart
 from jacquard.cli import outputs
+from jacquard.cli.upgrades.writing import write
 from jacquard.cli.views import commands
 from jacquard.machine import paths
 from jacquard.machine.edits import Edit
-from jacquard.machine.files import replace_text
 from jacquard.observe.drift import Drift
 from jacquard.observe.facts import Facts
 from jacquard.previews.rendered_diff import RenderedDiff
@@ -66,14 +66,7 @@ class Outdated:
 
     def write(self, edit: Edit) -> None:
         """Write the new texts, and remove files that are no longer generated."""
-        data_texts = {path: text for path, text in self.stale.items() if path.is_relative_to(paths.environments())}
-        edit.write(data_texts)
-        for path, text in self.stale.items():
-            if path not in data_texts:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                replace_text(path, text)
-        for path in self.gone:
-            path.unlink()
+        write(edit, {**self.stale, **dict.fromkeys(self.gone)})
 
 
 def outdated(root: Path) -> Outdated:

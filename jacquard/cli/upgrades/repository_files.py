@@ -1,18 +1,15 @@
-"""Files around the data of a user's repository: their unedited texts, merges with a new version, and writing."""
+"""Files around the data of a user's repository: their unedited texts, and merges with a new version."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from components.specs.reading.problems import listed
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.failures import PROGRAM
-from jacquard.machine import paths
-from jacquard.machine.edits import Edit
-from jacquard.machine.files import replace_text
 from jacquard.machine.pins import PIN_FILE, repinned
 from jacquard.previews.base_commits import BaseError, answer, content
-from jacquard.starters.merges import Labels, Merge, Outcome, merged
+from jacquard.starters.merges import Labels, Outcome, merged
 from jacquard.starters.region import catalogue, repository
 from jacquard.starters.written_files import FILE, ArchiveError, Written, read
 
@@ -58,43 +55,50 @@ def _first(root: Path, path: str) -> str | None:
     return content(root, "show", f"{commits[-1]}:./{path}", what="read the first version") if commits else None
 
 
-def merges(root: Path, base: Written, new: Written, migrated: Mapping[str, str]) -> list[Merge]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Result of an upgrade before it is written."""
+
+    outcomes: Mapping[str, Outcome]
+    """Outcome of each file, by path; files that stay as they are are omitted."""
+    changes: Mapping[str, str | None]
+    """New text of each changed file, by path; None for a removed file."""
+
+
+def planned(root: Path, base: Written, new: Written, migrated: Mapping[str, str]) -> Plan:
     """Return the merges of all files that the library writes, and the migrated files of regions.
 
     Args:
         root: folder of the repository.
         base: unedited files of the older version.
         new: files of the new version.
-        migrated: texts of the data files in current formats, by path.
+        migrated: texts of the data files that are in older formats, by path.
+
+    Raises:
+        Stop: a file is not UTF-8.
     """
     known = {*base.texts, *new.texts}
-    ours = {path: text for path in known if (text := migrated.get(path, _text(root / path))) is not None}
-    before = dict(base.texts)
+    current = {path: text for path in known | migrated.keys() if (text := _text(root, path)) is not None}
+    before, ours = dict(base.texts), {path: text for path, text in {**current, **migrated}.items() if path in known}
     for texts in (before, ours):
         if PIN_FILE in texts:
             texts[PIN_FILE] = repinned(texts[PIN_FILE])
-    found = [*merged(before, ours, new.texts, Labels(ours="yours", base=label(base), theirs=label(new)))]
-    found += [
-        Merge(path=path, outcome=Outcome.CURRENT, text=text) for path, text in migrated.items() if path not in known
-    ]
-    return [
-        replace(merge, outcome=Outcome.UPDATED)
-        if merge.outcome is Outcome.CURRENT and merge.text != _text(root / merge.path)
-        else merge
-        for merge in found
-    ]
+    found = merged(before, ours, new.texts, Labels(ours="yours", base=label(base), theirs=label(new)))
+    results = {**migrated, **{merge.path: merge.text for merge in found}}
+    changes = {path: text for path, text in results.items() if text != current.get(path)}
+    outcomes = {merge.path: merge.outcome for merge in found if merge.outcome is not Outcome.CURRENT}
+    return Plan(outcomes=dict.fromkeys(changes, Outcome.UPDATED) | outcomes, changes=changes)
 
 
-def changes(root: Path, found: Iterable[Merge]) -> dict[str, str | None]:
-    """Return the new text of each file that a merge changes, by path; None for a removed file."""
-    return {merge.path: merge.text for merge in found if merge.text != _text(root / merge.path)}
-
-
-def _text(path: Path) -> str | None:
+def _text(root: Path, path: str) -> str | None:
+    """Return the text of a file; None if there is no file."""
     try:
-        return path.read_bytes().decode()
+        return (root / path).read_bytes().decode()
     except FileNotFoundError:
         return None
+    except UnicodeDecodeError:
+        msg = f"{path}: is not UTF-8; convert it, then run this again; nothing was written"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
 def refuse_uncommitted(root: Path, changed: Iterable[str]) -> None:
@@ -104,8 +108,11 @@ def refuse_uncommitted(root: Path, changed: Iterable[str]) -> None:
         Stop: there are such files, or the folder is not in a git repository.
     """
     files = [path for path in changed if (root / path).exists()]
+    if not files:
+        return
+    command = ("status", "--porcelain", "--no-renames", "-z", "--")
     try:
-        status = content(root, "status", "--porcelain", "-z", "--", *files, what="read the status") if files else ""
+        status = content(root, *command, *files, what="read the status")
     except BaseError as error:
         msg = f"{error}; commit the repository first, so that you can review and undo the upgrade"
         raise Stop(msg, ExitCode.BAD_DATA) from None
@@ -113,15 +120,3 @@ def refuse_uncommitted(root: Path, changed: Iterable[str]) -> None:
         dirty = sorted(entry[3:] for entry in status.split("\0") if entry)
         msg = f"uncommitted changes in {listed(dirty)}; commit or stash them first, nothing was written"
         raise Stop(msg, ExitCode.BAD_DATA)
-
-
-def write(root: Path, edit: Edit, changed: Mapping[str, str | None]) -> None:
-    """Write the new texts, by path, and remove files without a text; data files are written all or none."""
-    inside = {path: text for path, text in changed.items() if path.startswith(f"{paths.DATA}/")}
-    edit.write({root / path: text for path, text in inside.items() if text is not None})
-    for path, text in changed.items():
-        if text is None:
-            (root / path).unlink()
-        elif path not in inside:
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            replace_text(root / path, text)

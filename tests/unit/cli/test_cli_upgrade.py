@@ -234,6 +234,17 @@ def test_a_damaged_archive_is_refused(invoke: Invoke, older: Path) -> None:
     )
 
 
+def test_a_file_in_another_encoding_is_refused(invoke: Invoke, older: Path) -> None:
+    (older / "README.md").write_bytes("Größe\n".encode("latin-1"))
+    commit(older)
+
+    result = invoke("upgrade")
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: README.md: is not UTF-8; convert it, then run this again; nothing was written\n"
+    assert not (older / NIGHTLY).exists()
+
+
 @pytest.mark.parametrize("words", [(), ("--region", "edge-3")])
 def test_without_an_archive_the_region_must_be_known(invoke: Invoke, older: Path, words: tuple[str, ...]) -> None:
     (older / FILE).unlink()

@@ -67,8 +67,9 @@ def new(
     chosen = _halls(halls)
     _refuse(region, folder / region, chosen)
     unedited = around_regions(region) if root else {}
-    around = unedited | (schemas() if root else {})
-    _refuse_files(root or folder, [*around, *([ARCHIVE] if root else [])])
+    around = unedited | schemas() if root else {}
+    if root:
+        _refuse_files(root, [ARCHIVE, *around])
     texts = _texts(region, like_, chosen)
     files = _write(region, texts, folder)
     steps = _next(region, like_)

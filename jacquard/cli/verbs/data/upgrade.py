@@ -15,6 +15,7 @@ from jacquard.cli.failures import installed_version
 from jacquard.cli.upgrades import repository_files
 from jacquard.cli.upgrades.generated_files import outdated
 from jacquard.cli.upgrades.migrations import migrations
+from jacquard.cli.upgrades.writing import write
 from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 from jacquard.starters.merges import Outcome
@@ -59,21 +60,20 @@ def upgrade(
         raise Stop(msg, ExitCode.BAD_DATA)
     names = environments(paths.environments())
     with data.editing("upgrade", *names, dry_run=check) as edit:
-        migrated = {move.path.relative_to(root).as_posix(): move.text for move in migrations(names).values()}
+        stale = [move for move in migrations(names).values() if move.before != move.after]
+        migrated = {move.path.relative_to(root).as_posix(): move.text for move in stale}
         base = repository_files.unedited(root, region, names)
         texts = repository(base.region) | catalogue()
         new = Written(version=installed_version(), region=base.region, texts=texts)
-        merges = repository_files.merges(root, base, new, migrated)
-        changes = repository_files.changes(root, merges)
-        repository_files.refuse_uncommitted(root, changes)
+        plan = repository_files.planned(root, base, new, migrated)
+        repository_files.refuse_uncommitted(root, plan.changes)
         if not check:
-            repository_files.write(root, edit, changes)
+            write(edit, {root / path: text for path, text in plan.changes.items()})
             replace_text(root / FILE, packed(new))
         generated = outdated(root)
         if not check:
             generated.write(edit)
-    rows = {merge.path: merge.outcome for merge in merges if merge.outcome is not Outcome.CURRENT}
-    rows |= dict.fromkeys(generated.names(root), Outcome.UPDATED)
+    rows = {**dict(sorted(plan.outcomes.items())), **dict.fromkeys(generated.names(root), Outcome.UPDATED)}
     if output is Format.JSON:
         files = [{"file": path, "outcome": outcome} for path, outcome in rows.items()]
         print_json({"from": base.version, "to": new.version, "files": files, "written": not check})
