@@ -45,8 +45,9 @@ NEXT_MINOR_IMAGE = f"""
     fits: [h100-eth-8, l40s-8, cpu-gen5]
 """
 """Image of the next minor version for all pools; without one a control plane goes nowhere."""
-PLATFORM = ("ironcore-metal-system", "registry")
-"""Namespaces of the platform with secrets: the authority of BMC certificates, and the certificate of the registry."""
+PLATFORM = ("ironcore-metal-system", "monitoring", "registry")
+"""Namespaces of the platform with secrets: the authority of BMC certificates, receivers of alerts, and the certificate
+of the registry."""
 Machines = dict[str, set[str]]
 """By pool and failure domain, the uids of the machines."""
 
