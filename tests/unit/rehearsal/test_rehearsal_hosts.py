@@ -73,43 +73,6 @@ def test_a_selector_matches_labels(selector: Any, *, matches: bool) -> None:
     assert claims.selects(selector, {"sku": "h100", "rack": "a01"}) is matches
 
 
-def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects: Any) -> None:
-    going = host("h3")
-    going["metadata"]["deletionTimestamp"] = "now"
-    view = objects(host("h1", "inspecting"), host("h2", "registering"), going)
-
-    claims.reconcile(view)
-    view.get("HostFirmwareSettings", "h1", "acme")["spec"] = {"settings": {"Turbo": "On"}}
-    claims.reconcile(view)
-
-    components = view.get("HostFirmwareComponents", "h1", "acme")["status"]["components"]
-    assert [(item["component"], item["currentVersion"]) for item in components] == [("bios", "0.0.0"), ("bmc", "0.0.0")]
-    made = {key: obj for key, obj in view.store.items() if key[0] != "BareMetalHost"}
-    assert {key: obj["spec"] for key, obj in made.items()} == {
-        ("HostFirmwareSettings", "acme", "h1"): {"settings": {"Turbo": "On"}},
-        ("HostFirmwareComponents", "acme", "h1"): {"updates": []},
-    }
-    assert {obj["metadata"]["ownerReferences"][0]["uid"] for obj in made.values()} == {"uid-h1"}
-
-
-@pytest.mark.parametrize(
-    ("state", "bios"), [("available", "0.0.0"), ("provisioned", "0.0.0"), ("provisioning", "1.6.2")]
-)
-def test_a_host_has_the_firmware_of_its_updates_when_its_image_is_written(objects: Any, state: str, bios: str) -> None:
-    view = objects(host("h1", state))
-    claims.reconcile(view)
-    updates = [{"component": "bios", "url": "https://firmware.cloud.example/h100/bios-1.6.2.bin"}]
-    view.get("HostFirmwareComponents", "h1", "acme")["spec"]["updates"] = updates
-
-    claims.reconcile(view)
-    claims.reconcile(view)
-
-    status = view.get("HostFirmwareComponents", "h1", "acme")["status"]
-    versions = {item["component"]: (item["initialVersion"], item["currentVersion"]) for item in status["components"]}
-    assert versions == {"bios": ("0.0.0", bios), "bmc": ("0.0.0", "0.0.0")}
-    assert status.get("updates", []) == (updates if state == "provisioning" else [])
-
-
 def test_a_machine_with_bootstrap_data_claims_a_host(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from jacquard.lab.rehearsal.operators.hosts import firmware
 from jacquard.lab.rehearsal.operators.hosts.machines import Details, generic_details
 from jacquard.lab.rehearsal.operators.releases.installed import installed
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, reported
@@ -51,6 +52,8 @@ class Operator:
 def reconcile(view: View, details: Details = generic_details) -> None:
     """Update the hosts of each operator; ``details`` returns the hardware that inspection of a host reports."""
     hosts = list(view.all(*HOST))
+    for host in hosts:
+        firmware.create(view, host)
     for operator in operators(view):
         managed = [host for host in hosts if operator.has(host)]
         at_work = {host["metadata"]["uid"] for host in managed if takes_turn(host)}
@@ -90,6 +93,8 @@ def _step(view: View, operator: Operator, host: Object, at_work: set[str], detai
     if following and _needs_network(host) and uid not in at_work and len(at_work) >= operator.limit:
         if status.get("operationalStatus") != DELAYED:
             view.status(host, {"operationalStatus": DELAYED})
+        return
+    if following == "provisioning" and not firmware.update(view, host):
         return
     recovered = {"operationalStatus": OK, "errorType": None, "errorMessage": "", "errorCount": 0}
     if following:

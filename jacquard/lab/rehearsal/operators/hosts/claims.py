@@ -1,32 +1,15 @@
-"""Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted.
+"""Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted."""
 
-Also creates the firmware objects of each host, like the bare-metal operator; other controllers fill these objects.
-"""
-
-import re
 from collections.abc import Callable
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.hosts import node_data
 from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST
 from jacquard.lab.rehearsal.operators.references import Reference, missing
-from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, let_go, owned_by, owner, reported
+from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, let_go, owner, reported
 from jacquard.providers.kube.objects import dig
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
-FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
-"""Firmware kinds created for each host, with their initial spec."""
-_FACTORY = "0.0.0"
-_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
-"""Number in the name of a firmware file."""
-_REPORTS: dict[str, Object] = {
-    "HostFirmwareComponents": {
-        "components": [
-            {"component": name, "initialVersion": _FACTORY, "currentVersion": _FACTORY} for name in ("bios", "bmc")
-        ]
-    }
-}
-"""Status of firmware kinds: new simulated hosts have firmware that is older than every baseline."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -50,10 +33,8 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 
 
 def reconcile(view: View) -> None:
-    """Update all Metal3Machines, after the firmware objects of the hosts."""
+    """Update all Metal3Machines."""
     hosts = list(view.all(*HOST))
-    for host in hosts:
-        _create_firmware(view, host)
     claimed = {key: host for host in hosts if (key := _consumer(host))}
     for machine in view.all(API, "Metal3Machine"):
         key = (machine["metadata"].get("namespace", ""), machine["metadata"]["name"])
@@ -76,40 +57,6 @@ def selects(selector: Object, labels: dict[str, str]) -> bool:
         _OPERATORS[entry["operator"].lower()](labels.get(entry["key"]), entry.get("values") or [])
         for entry in selector.get("matchExpressions") or ()
     )
-
-
-def _create_firmware(view: View, host: Object) -> None:
-    """Create the firmware objects of a registered host; the objects are deleted with the host."""
-    name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
-    if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
-        return
-    for kind, spec in FIRMWARE.items():
-        existing = view.find(HOST[0], kind, name, namespace)
-        if existing is not None and kind in _REPORTS:
-            status = existing.get("status") or _REPORTS[kind]
-            status = _updated(status, dig(existing, "spec", "updates") or [], host)
-            if status != existing.get("status"):
-                view.status(existing, status)
-        if existing is None:
-            metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
-            view.create({"apiVersion": HOST[0], "kind": kind, "metadata": metadata, "spec": spec})
-
-
-def _updated(status: Object, updates: list[Object], host: Object) -> Object:
-    """Return the status of HostFirmwareComponents after the updates that precede the image of ``host``.
-
-    Upstream compares ``spec.updates`` with ``status.updates`` before it writes an image, and reads the versions from
-    the BMC afterwards (BMO:internal/controller/metal3.io/baremetalhost_controller.go actionPreparing). A simulated BMC
-    reports the number in the name of the file.
-    """
-    if dig(host, "status", "provisioning", "state") != "provisioning" or updates == (status.get("updates") or []):
-        return status
-    written = {item["component"]: _VERSION.search(item["url"].rpartition("/")[2]) for item in updates}
-    components = [
-        {**item, "currentVersion": found[0]} if (found := written.get(item["component"])) else item
-        for item in status["components"]
-    ]
-    return {**status, "updates": updates, "components": components}
 
 
 def _consumer(host: Object) -> tuple[str, str] | None:
