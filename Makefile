@@ -43,6 +43,7 @@ e2e: setup ## end-to-end tests only
 
 test-nightly: setup docs-tools ## the slow proofs
 	@$(PYTHON) -m jacquard.lab.toolchain linters
+	@$(PYTHON) -m jacquard.lab.toolchain nightly
 	@$(E2E) -n 2 -m nightly; regions=$$?; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 12 -m nightly $(FAST) && exit $$regions
 

@@ -51,7 +51,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     try:
         programs = {name: str(binaries.path(name)) for name in (MANAGER, SCHEDULER)}
     except ToolchainError as error:
-        pytest.skip(f"NO SLURM OPERATOR: {error}; make lint builds it")
+        pytest.skip(f"NO SLURM OPERATOR: {error}; make test-nightly builds it")
     folder, laptop = tmp_path_factory.mktemp("slurm"), load_environment("laptop", ENVIRONMENTS)
     controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
     server = LocalApiServer(folder / "api", kinds=("ServiceMonitor",), controllers=controllers)

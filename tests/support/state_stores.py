@@ -88,7 +88,7 @@ class S3(StateStore):
         try:
             self._program = binaries.path("versitygw")
         except ToolchainError as error:
-            pytest.skip(f"NO S3: {error}; make lint builds it")
+            pytest.skip(f"NO S3: {error}; make test-nightly builds it")
         super().__init__(folder)
         self._bucket = folder / "buckets" / _STATES
         # The gateway removes folders with their last object, and fails a request that needs one at that moment

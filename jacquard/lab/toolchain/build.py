@@ -41,8 +41,8 @@ def _build_family(family: Family, go: Tool, progress: Progress) -> None:
     unfinished = binaries.workspace() / target.name
     modules = unfinished / "modules"
     modules.mkdir(parents=True, exist_ok=True)
-    for name in ("go.mod", "go.sum"):
-        shutil.copyfile(family.folder / name, modules / name)
+    for file in family.sources:
+        shutil.copyfile(file, modules / file.name)
     for data in family.data:
         _fetch(data, family, go, unfinished, progress)
     for binary in family.binaries:

@@ -35,6 +35,7 @@ _VERBS = {
     "setup": "set up everything (default)",
     "python": "create the virtual environment only: enough for check, impact, render, allocate, promote and show",
     "linters": "build the linters that are not on a package index",
+    "nightly": "build the programs that only nightly tests run",
     "status": "list the tools in use, their paths and what is missing; exit code 1 if something is missing",
     "clean": "remove everything that setup created in this clone; keep regions and their state",
 }
@@ -84,7 +85,11 @@ def _verb(options: argparse.Namespace, progress: Progress) -> int:
     if options.verb == "clean":
         setup.clean(progress, shared=options.shared)
     else:
-        makers = {"python": setup.set_up_python, "linters": setup.set_up_linters}
+        makers = {
+            "python": setup.set_up_python,
+            "linters": setup.set_up_linters,
+            "nightly": setup.set_up_nightly,
+        }
         makers.get(options.verb, setup.set_up)(progress)
     return 0
 

@@ -112,15 +112,25 @@ FAMILIES = (
         disk_bytes=150 << 20,
     ),
     Family(
-        name="alertmanager",  # judges routes of alerts in tests; 0.29, which the pinned chart runs, is not available
+        name="alertmanager",  # judges and sends alerts in tests; the version that the pinned chart runs
         module="github.com/prometheus/alertmanager",
-        binaries=(Binary(name="amtool", package="github.com/prometheus/alertmanager/cmd/amtool", expected_seconds=45),),
-        disk_bytes=700 << 20,
+        binaries=(
+            Binary(
+                name="alertmanager", package="github.com/prometheus/alertmanager/cmd/alertmanager", expected_seconds=60
+            ),
+            Binary(name="amtool", package="github.com/prometheus/alertmanager/cmd/amtool", expected_seconds=5),
+        ),
+        disk_bytes=900 << 20,
     ),
     Family(
         name="victoria-metrics",  # evaluates alerts in tests; promtool of Prometheus takes four times as long to build
         module="github.com/VictoriaMetrics/VictoriaMetrics",
         binaries=(
+            Binary(
+                name="vmalert",
+                package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert",
+                expected_seconds=25,
+            ),
             Binary(
                 name="vmalert-tool",
                 package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert-tool",
@@ -134,6 +144,38 @@ FAMILIES = (
         module="github.com/versity/versitygw",
         binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),
         disk_bytes=900 << 20,
+    ),
+    Family(
+        name="victoria-metrics-operator",  # runs in tests, with the store and the proxy of its release
+        module="github.com/VictoriaMetrics/operator",
+        binaries=(
+            Binary(
+                name="victoria-logs",
+                package="github.com/VictoriaMetrics/VictoriaLogs/app/victoria-logs",
+                expected_seconds=60,
+            ),
+            Binary(
+                name="victoria-metrics",
+                package="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics",
+                expected_seconds=30,
+            ),
+            Binary(name="vmauth", package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmauth", expected_seconds=5),
+            Binary(name="vmoperator", package="github.com/VictoriaMetrics/operator/cmd", expected_seconds=180),
+        ),
+        data=(
+            Data(
+                name="victoria-metrics-crds",
+                module="github.com/VictoriaMetrics/operator",
+                contents=("config/crd/overlay/crd.descriptionless.yaml",),
+            ),
+        ),
+        disk_bytes=2500 << 20,
+    ),
+    Family(
+        name="otel-collector",  # runs in tests; with the components of our configuration whose modules are available
+        module="go.opentelemetry.io/collector/otelcol",
+        binaries=(Binary(name="otelcol", package="jacquard.invalid/toolchain/otel-collector", expected_seconds=150),),
+        disk_bytes=1500 << 20,
     ),
     Family(
         name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
@@ -241,13 +283,18 @@ FAMILIES = (
     ),
 )
 
-_LINTERS = {"actionlint", "alertmanager", "slurm-operator", "versitygw", "victoria-metrics"}
-"""Families that are needed only for work on this repository."""
+_LINTERS = {"actionlint", "alertmanager", "victoria-metrics"}
+_NIGHTLY = {"otel-collector", "slurm-operator", "versitygw", "victoria-metrics-operator"}
 
 
 def linters() -> tuple[Family, ...]:
     """Return the families that `make lint` builds."""
     return tuple(family for family in FAMILIES if family.name in _LINTERS)
+
+
+def nightly() -> tuple[Family, ...]:
+    """Return the families that only tests of `make test-nightly` run."""
+    return tuple(family for family in FAMILIES if family.name in _NIGHTLY)
 
 
 def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
@@ -258,5 +305,10 @@ def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
         cluster: value of JACQUARD_CLUSTER. kind includes Kubernetes; a named context provides it only for the
             management cluster.
     """
-    skipped = {*_LINTERS, *(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
+    skipped = {
+        *_LINTERS,
+        *_NIGHTLY,
+        *(() if engine else ("pulumi",)),
+        *(("kubernetes", "etcd") if cluster == "kind" else ()),
+    }
     return tuple(family for family in FAMILIES if family.name not in skipped)

@@ -32,7 +32,10 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Binaries and data that one go.mod pins and one module cache provides."""
+    """Binaries and data that one go.mod pins and one module cache provides.
+
+    The folder may have Go code of its own, for a program of which upstream publishes only parts.
+    """
 
     name: str
     """Name of the family and of its folder in ``jacquard/lab/toolchain/modules``."""
@@ -51,6 +54,11 @@ class Family:
         return paths.ROOT / "jacquard/lab/toolchain/modules" / self.name
 
     @property
+    def sources(self) -> list[Path]:
+        """Return the files that the build reads: go.mod, go.sum and own Go code."""
+        return [self.folder / "go.mod", self.folder / "go.sum", *sorted(self.folder.glob("*.go"))]
+
+    @property
     def version(self) -> str:
         """Return the pinned version with its leading v."""
         return versions.of_module(self.folder / "go.mod", self.module)
@@ -63,7 +71,7 @@ class Family:
         return ["-trimpath", "-buildvcs=false", *tags, "-ldflags", " ".join(["-s", "-w", *stamps])]
 
     def digest(self) -> str:
-        """Return a hash of all inputs of the build: both module files, this row, the platform of this machine."""
+        """Return a hash of all inputs of the build: the files of the folder, this row, the platform of this machine."""
         row = {
             "flags": self.flags(),
             "packages": [(binary.name, binary.package) for binary in self.binaries],
@@ -71,6 +79,6 @@ class Family:
             "machine": [sys.platform, platform.machine()],
         }
         total = hashlib.sha256(json.dumps(row, sort_keys=True).encode())
-        for name in ("go.mod", "go.sum"):
-            total.update(hashlib.sha256((self.folder / name).read_bytes()).digest())
+        for file in self.sources:
+            total.update(hashlib.sha256(file.read_bytes()).digest())
         return total.hexdigest()[:16]

@@ -2,10 +2,12 @@
 
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from jacquard.lab.toolchain import binaries, build, checks, engine, families, plugins, tools, virtualenv
 from jacquard.lab.toolchain.engine import Engine
+from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.progress import Progress, duration
 from jacquard.machine import paths, settings
 from jacquard.machine.errors import ToolchainError
@@ -64,8 +66,21 @@ def set_up_linters(progress: Progress) -> None:
     Raises:
         ToolchainError: a prerequisite is missing, or a build fails.
     """
+    _build(families.linters(), progress)
+
+
+def set_up_nightly(progress: Progress) -> None:
+    """Build the programs that only nightly tests run.
+
+    Raises:
+        ToolchainError: a prerequisite is missing, or a build fails.
+    """
+    _build(families.nightly(), progress)
+
+
+def _build(wanted: Sequence[Family], progress: Progress) -> None:
     go = tools.find("go")
-    missing = binaries.missing(families.linters(), checks.usable(go))
+    missing = binaries.missing(wanted, checks.usable(go))
     if problems := checks.problems(missing, go=go, venv=False):
         raise ToolchainError("\n".join(problems))
     if missing and go:

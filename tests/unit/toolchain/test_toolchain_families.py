@@ -10,7 +10,7 @@ import pytest
 
 from jacquard.lab.toolchain import tools, versions
 from jacquard.lab.toolchain.binaries import module_folder
-from jacquard.lab.toolchain.families import FAMILIES, linters, needed
+from jacquard.lab.toolchain.families import FAMILIES, linters, needed, nightly
 from jacquard.lab.toolchain.family import Family
 
 BY_NAME = {family.name: family for family in FAMILIES}
@@ -88,9 +88,9 @@ def test_flags_stamp_the_pinned_version() -> None:
 def test_the_key_follows_from_module_files_and_what_is_built(tree: Path) -> None:
     etcd = BY_NAME["etcd"]
     keys = [etcd.digest(), replace(etcd, tags="x").digest(), replace(etcd, stamps=("a.b=c",)).digest()]
-    for name in ("go.mod", "go.sum"):
+    for name in ("go.mod", "go.sum", "main.go"):
         file = tree / "jacquard/lab/toolchain/modules" / "etcd" / name
-        file.write_text(file.read_text() + "\n")
+        file.write_text((file.read_text() if file.exists() else "") + "\n")
         keys.append(etcd.digest())
 
     assert len(set(keys)) == len(keys)
@@ -113,4 +113,4 @@ def test_estimates_do_not_change_the_key() -> None:
 )
 def test_only_what_this_machine_needs_is_built(engine: bool, cluster: str, skipped: set[str]) -> None:  # noqa: FBT001  (a table)
     chosen = {family.name for family in needed(engine=engine, cluster=cluster)}
-    assert set(BY_NAME) - chosen == skipped | {family.name for family in linters()}
+    assert set(BY_NAME) - chosen == skipped | {family.name for family in (*linters(), *nightly())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from environment_data import reference
+from stored_region import CLUSTERS, region
 
 from components.render.manifest import objects
 from components.render.region import metrics_store
@@ -12,27 +13,12 @@ from components.render.region.logs import accounts, log_monitors, log_store
 from components.render.region.logs.accounts import OPERATORS, account
 from components.render.region.region import operator_places
 from components.rules.region import logs as rules
-from components.specs.base import Address, bytes_of
+from components.specs.base import bytes_of
 from components.specs.control_planes.cluster_namespaces import PodSecurity
-from components.specs.region.logs import LogStoreSpec
-from components.specs.region.observability import MetricsStoreSpec
 from components.specs.region.region import RegionSpec
 
-CLUSTERS = {"acme-train": "acme", "acme-dev": "acme", "globex-lab": "globex"}
 COLLIDING = ("tenant-39588", "tenant-67738")
 """Names with the same first 32 bits of their hashes."""
-
-
-def region(**changes: Any) -> RegionSpec:
-    """Return laptop's region with both stores."""
-    spec = reference("laptop").region
-    assert spec.observability is not None
-    metrics = MetricsStoreSpec(size="50Gi", storage_class="local-nvme", address=Address("10.3.0.249"))
-    logs = LogStoreSpec(**{"size": "1Ti", "storage_class": "local-nvme"} | changes)
-    changed: RegionSpec = spec.model_copy(
-        update={"observability": spec.observability.model_copy(update={"metrics": metrics, "logs": logs})}
-    )
-    return changed
 
 
 def store(spec: RegionSpec) -> dict[str, Any]:

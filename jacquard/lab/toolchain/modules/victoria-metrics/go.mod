@@ -2,7 +2,10 @@ module jacquard.invalid/toolchain/victoria-metrics
 
 go 1.26.5
 
-tool github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert-tool
+tool (
+	github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert
+	github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert-tool
+)
 
 require (
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect

@@ -1,0 +1,27 @@
+"""A region with the stores of metrics and logs, and the clusters of two tenants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from environment_data import reference
+
+from components.specs.base import Address
+from components.specs.region.logs import LogStoreSpec
+from components.specs.region.observability import MetricsStoreSpec
+from components.specs.region.region import RegionSpec
+
+CLUSTERS = {"acme-train": "acme", "acme-dev": "acme", "globex-lab": "globex"}
+"""Tenant of each cluster."""
+
+
+def region(**changes: Any) -> RegionSpec:
+    """Return laptop's region with both stores; ``changes`` are fields of the store of logs."""
+    spec = reference("laptop").region
+    assert spec.observability is not None
+    metrics = MetricsStoreSpec(size="50Gi", storage_class="local-nvme", address=Address("10.3.0.249"))
+    logs = LogStoreSpec(**{"size": "1Ti", "storage_class": "local-nvme"} | changes)
+    changed: RegionSpec = spec.model_copy(
+        update={"observability": spec.observability.model_copy(update={"metrics": metrics, "logs": logs})}
+    )
+    return changed
