@@ -73,7 +73,9 @@ def unit_tests(rule: Mapping[str, Any], case: Case) -> dict[str, Any]:
     last = _length(case.fault)
     shown = [(minute, []) for minute in range(0, case.starts + hold, _STEP)]
     shown += [(case.starts + hold - 1, []), (case.starts + hold, [fires])]
-    shown += [(case.ends, []), (last, [])] if case.ends else [(last, [fires])]
+    kept = minutes(rule.get("keep_firing_for", "0m"))
+    shown += [(case.ends + kept, []), (last, [])] if case.ends else [(last, [fires])]
+    shown += [(case.ends, [fires])] if case.ends and kept else []
     return {
         "rule_files": ["rules.yaml"],
         "evaluation_interval": "1m",

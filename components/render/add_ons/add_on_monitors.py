@@ -44,6 +44,8 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
 """Namespace and DaemonSet of the agents of each network add-on."""
+_REPAIRED_HOLD = "2m"
+"""Time in which Cluster API and kube-state-metrics report that a node without faults is healthy."""
 _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
 _DETECTORS: Mapping[Capability | None, Detector] = {
     Capability.NODE_PROBLEMS: Detector.KERNEL_LOG,
@@ -97,10 +99,21 @@ def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterato
     for check in checks:
         if check.detector not in detectors:
             continue
-        severity = "critical" if check.action is HealthAction.REPAIR and not check.requested else "warning"
+        repaired = check.action is HealthAction.REPAIR
+        severity = "critical" if repaired and not check.requested else "warning"
         name = check.name.title().replace("-", "")
-        hold = f"{check.hold_seconds}s" if check.detector is Detector.METRICS else monitors.HOLD
-        yield _alert(name, severity, _fault(check), check.summary, section="node-faults", hold=hold)
+        # For events, hold_seconds is the interval of the count.
+        hold = f"{check.hold_seconds}s" if check.condition or check.detector is Detector.METRICS else monitors.HOLD
+        entry = _alert(name, severity, _fault(check), check.summary, section="node-faults", hold=hold)
+        yield _of_repair(entry) if repaired else entry
+
+
+def _of_repair(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the alert about a fault for which the node is repaired.
+
+    It is the only alert about the node, so it must not end before NodeUnhealthy.
+    """
+    return {**entry, "labels": {**entry["labels"], **monitors.NODE_FAULT}, "keep_firing_for": _REPAIRED_HOLD}
 
 
 def _fault(check: NodeCheck) -> str:

@@ -21,6 +21,7 @@ from components.render.region.monitors import (
     CONTROL_PLANE_WAS_DOWN,
     LATENCY_BURN,
     METRICS_MISSING,
+    NODE_FAULT,
     Audience,
 )
 from components.render.region.platform_objects import (
@@ -177,6 +178,9 @@ def _inhibitions() -> Iterator[dict[str, Any]]:
     yield {**past, "target_matchers": [*past["target_matchers"], _CRITICAL]}
     # A rollout group is a failure domain, so that a lost rack is one alert.
     yield _inhibition(f'alertname = "{GROUP_NOT_AVAILABLE}"', f'alertname = "{NODE_UNHEALTHY}"', [*_EQUAL, "group"])
+    # The fault is the reason why the node fails its health check.
+    [(fault, node)] = NODE_FAULT.items()
+    yield _inhibition(f'{fault} = "{node}"', f'alertname = "{NODE_UNHEALTHY}"', [*_EQUAL, "node"])
     # Agents of DaemonSets do not run on nodes of a lost rack, and on nodes that a wave reboots or replaces.
     for away in (GROUP_NOT_AVAILABLE, ROLLOUT_IN_PROGRESS):
         yield _inhibition(f'alertname = "{away}"', f'alertname =~ "{AGENTS_DOWN}"', _EQUAL)

@@ -13,6 +13,8 @@ from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 
 API_GROUP = "monitoring.coreos.com/v1"
+NODE_FAULT = {"fault": "node"}
+"""Label of alerts about faults for which a node is repaired. They have the label ``node``."""
 INTERVAL = "30s"
 CONTROL_PLANE_DOWN = "ControlPlaneDown"
 CONTROL_PLANE_WAS_DOWN = "ControlPlaneWasDown"
@@ -244,8 +246,13 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
 
 
 def missing_agents(selector: str) -> str:
-    """Return the expression for DaemonSets whose pods do not run on some nodes; ``selector``: matchers of labels."""
-    return f"kube_daemonset_status_number_unavailable{{{selector}}} > 0"
+    """Return the expression for DaemonSets with more missing pods than nodes are not ready.
+
+    Args:
+        selector: matchers of the labels of the DaemonSets.
+    """
+    not_ready = 'sum(kube_node_status_condition{condition="Ready",status!="true"})'
+    return f"kube_daemonset_status_number_unavailable{{{selector}}} > scalar({not_ready})"
 
 
 def alert(
