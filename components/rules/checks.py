@@ -10,7 +10,7 @@ from typing import Any
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
-from components.rules.region import fleet
+from components.rules.fleet import fleet, regions
 from components.rules.rule import Rule, named, rule_name
 from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
 from components.specs.base import Stage
@@ -18,7 +18,8 @@ from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading import neighbours
 from components.specs.reading.cycle_collector import without_cycle_collector
-from components.specs.reading.problems import MAX_PROBLEMS, Problem
+from components.specs.reading.fleet import Fleet, load_fleet
+from components.specs.reading.problems import MAX_PROBLEMS, Problem, SpecError
 from components.specs.region.policy import RuleId, WaiverSpec, longest_waiver
 
 _NO_LOCKS = {
@@ -121,36 +122,66 @@ def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem
     """
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)
-    for rule in fleet.RULES:
+    for rule in regions.RULES:
         for environment, problem in rule(ordered):
             found[environment.name].add(named(rule, problem))
     return {name: sorted(problems) for name, problems in found.items()}
 
 
+def check_fleet(known: Fleet, environments: Sequence[Environment]) -> dict[str, list[Problem]]:
+    """Return the problems of the fleet with ``environments``, by environment, or under the name of the fleet itself."""
+    ordered = sorted(environments, key=lambda environment: environment.name)
+    found: dict[str, set[Problem]] = defaultdict(set)
+    for rule in fleet.RULES:
+        for name, problem in rule(known, ordered):
+            found[name].add(named(rule, problem))
+    return {name: sorted(problems) for name, problems in found.items()}
+
+
+def check_growth(base: Environment, head: Environment, folder: Path) -> list[Problem]:
+    """Return the problems of the change from ``base`` to ``head``, of a region that takes no orders by the fleet.
+
+    The fleet is that of ``folder`` (all environments); the check of all regions reports an invalid ``fleet.yaml``.
+    """
+    try:
+        known = load_fleet(folder)
+    except SpecError:
+        return []
+    return sorted(named(rule, problem) for rule in fleet.CHANGES for problem in rule(known, base, head))
+
+
 def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
     """Return the problems of ``environment`` with other regions in ``folder``, when one region is checked.
 
-    Only ``region.yaml`` and inventories are read there; `check_regions` also compares buckets. A rehearsal has none of
-    these problems.
+    Only ``region.yaml`` and inventories are read there, and ``fleet.yaml``; `check_regions` also compares buckets. A
+    rehearsal has none of these problems.
     """
     if environment.region.stage is Stage.REHEARSAL:
         return []
-    marks = neighbours.marks(folder, environment.name, fleet.identities(environment))
+    marks = neighbours.marks(folder, environment.name, regions.identities(environment))
     others = [
         _with_region_only({"name": name, "region": region, "positions": positions})
         for name, region, positions in neighbours.regions(folder, environment.name)
     ]
     found = {
         named(rule, problem)
-        for rule in fleet.OF_REGION_FILES
+        for rule in regions.OF_REGION_FILES
         for place, problem in rule([*others, environment])
         if place is environment
     }
-    return sorted(_bounded((*found, *fleet.neighbours(environment, marks))))
+    return sorted(_bounded((*found, *regions.neighbours(environment, marks), *_in_fleet(environment, folder))))
+
+
+def _in_fleet(environment: Environment, folder: Path) -> list[Problem]:
+    """Return the problems of ``environment`` with a valid ``fleet.yaml``; the check of all regions reports others."""
+    try:
+        return check_fleet(load_fleet(folder), [environment]).get(environment.name, [])
+    except SpecError:
+        return []
 
 
 def _with_region_only(fields: Mapping[str, Any]) -> Environment:
-    """Return an environment of which the rules ``fleet.OF_REGION_FILES`` can read ``fields``."""
+    """Return an environment of which the rules ``regions.OF_REGION_FILES`` can read ``fields``."""
     return Environment.model_construct(**fields)
 
 
@@ -172,7 +203,8 @@ def rooms() -> dict[str, str]:
 
 def _every_rule() -> tuple[Callable[..., object], ...]:
     rules: tuple[Callable[..., object], ...] = (*ALL.identity, *ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    return (*rules, *fleet.RULES, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
+    between = (*regions.RULES, *fleet.RULES, *fleet.CHANGES)
+    return (*rules, *between, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
 
 
 def _run(rules: Iterable[Rule], environment: Environment) -> dict[Rule, Sequence[Problem]]:

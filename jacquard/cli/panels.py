@@ -132,6 +132,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ),
         ),
         Verb(
+            "fleet",
+            "jacquard.cli.verbs.fleet:fleet",
+            "Show capacity, images and open rollouts of all regions.",
+            ("jacquard fleet", "jacquard fleet --format json > fleet.json"),
+        ),
+        Verb(
             "logs",
             "jacquard.cli.verbs.logs:logs",
             "Show the logs of a local region's components.",

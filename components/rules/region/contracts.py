@@ -2,17 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
 
 from components.lookups.pools import PlacedPool, most_nodes, place, pools, problem, tenant_file
-from components.lookups.spares import nodes_within
+from components.lookups.spares import usable_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed
-
-_PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
-"""Attributes of a host that determine its failure domain; used to resolve each combination once."""
 
 
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
@@ -103,19 +99,6 @@ def _promised(environment: Environment) -> Counter[str]:
     for contract in (contract for tenant in environment.tenants for contract in tenant.contract):
         promised[contract.instance_type] += contract.nodes
     return promised
-
-
-def usable_nodes(environment: Environment) -> Counter[str]:
-    """Return the maximum number of nodes by instance type if all hosts are in service, without spares."""
-    places = Counter(map(_PLACE, environment.hosts))
-    host_at = {_PLACE(host): host for host in environment.hosts}
-    hosts = Counter[tuple[str, str]]()
-    for key, count in places.items():
-        hosts[key[0], environment.failure_domain(host_at[key])] += count
-    room = Counter[str]()
-    for (kind, _), count in hosts.items():
-        room[kind] += nodes_within(count, environment.region.spares)
-    return room
 
 
 RULES = Rules(

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,12 @@ from components.reports.hosts.states import overdue_hosts
 from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
+from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
+from components.specs.reading.fleet import NAME as FLEET
+from components.specs.reading.fleet import load_fleet
 from components.specs.reading.loader import environments
-from components.specs.reading.problems import SpecError
+from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
 from jacquard.cli.comparisons.baselines import against_baseline, refuse_contradictions
@@ -66,8 +69,9 @@ def check(
     """Check data and policies, without an engine or a cluster.
 
     Prints one line for each environment, or a report of all its problems. Environments are also compared with each
-    other: regions must not share a host, nor numbers on the same backbone. A single environment is compared with the
-    inventories of the others. Exits with 2 if data are wrong, and with 4 if only a policy refuses them.
+    other and with fleet.yaml: regions must not share a host, nor numbers on the same backbone. A single environment is
+    compared with the inventories of the others. Exits with 2 if data are wrong, and with 4 if only a policy refuses
+    them.
 
     With --base, a violation that also blocks the base is reported as existing and does not block, unless it is of a
     critical policy or of a rule that cannot be waived. Use it for changes after an upgrade with new rules.
@@ -86,7 +90,8 @@ def check(
         mend(names, write=not diff)
     with judging("check", output, names, rules) as judged:
         results = [examine(name, now, lenient=bool(base or baseline)) for name in names]
-        results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
+        everything = len(names) == len(data.names())
+        results = in_fleet(compared(results)) if everything else beside(compared(results))
         if base is not None:
             results = since(results, base, now)
         fixed = ""
@@ -164,6 +169,18 @@ def compared(results: Sequence[CheckResult]) -> list[CheckResult]:
     return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
 
 
+def in_fleet(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return ``results`` of all environments with the problems of the fleet, and a result for problems of no region."""
+    try:
+        known = load_fleet(paths.environments())
+        specs = [result.spec for result in results if result.spec]
+        found: Mapping[str, Sequence[Problem]] = checks.check_fleet(known, specs)
+    except SpecError as error:
+        found = {error.environment: error.problems}
+    shared = [CheckResult(name=FLEET, duration_seconds=0.0, problems=tuple(found[FLEET]))] if FLEET in found else []
+    return [*(replace(item, problems=(*item.problems, *found.get(item.name, ()))) for item in results), *shared]
+
+
 def beside(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Return ``results`` with conflicts with the inventories of environments that are not checked."""
     folder = paths.environments()
@@ -193,7 +210,15 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[Ch
             reason = f"{first.file}:{first.line}: {first.text}"
             msg = f"--base: this version cannot read {name} in {base.commit} ({reason}); pass a later commit"
             raise Stop(msg, ExitCode.BAD_DATA)
-    return [item.since(before[item.name].results if item.name in before else ()) for item in results]
+    grown = [_with_growth(item, before[item.name].environment if item.name in before else None) for item in results]
+    return [item.since(before[item.name].results if item.name in before else ()) for item in grown]
+
+
+def _with_growth(result: CheckResult, base: Environment | None) -> CheckResult:
+    """Return ``result`` with the problems of its change from ``base``, if the region takes no orders."""
+    if base is None or result.spec is None:
+        return result
+    return replace(result, problems=(*result.problems, *checks.check_growth(base, result.spec, paths.environments())))
 
 
 def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:

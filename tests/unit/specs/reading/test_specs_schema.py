@@ -58,7 +58,7 @@ def test_every_model_of_a_file_is_a_kind() -> None:
 
 def test_every_file_of_every_environment_is_of_a_kind() -> None:
     # What Pulumi keeps about its stacks lies beside the environments, not in one.
-    expected = {path for path in FOLDER.glob("*/**/*.yaml") if "/." not in str(path)}
+    expected = {path for path in FOLDER.glob("*/**/*.yaml") if "/." not in str(path)} | {FOLDER / "fleet.yaml"}
 
     assert {path for path, _ in FILES} == expected
 

@@ -20,9 +20,6 @@ from components.specs.network.fabrics import LAST_GUID, GuidNumbers
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
 
-AREA = "regions"
-"""Prefix of the names of these rules in waivers and reports."""
-
 Found = tuple[Environment, Problem]
 """Problem, and the environment with the file of the problem."""
 RegionsRule = Callable[[Sequence[Environment]], Iterable[Found]]

@@ -1,0 +1,142 @@
+"""Regions of the fleet with their capacity, images and open rollouts."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from components.lookups.capabilities import capabilities
+from components.reports.capacity import Figures, capacity
+from components.reports.fleet.room import rooms
+from components.reports.images import all_behind, image_report
+from components.specs.environment import Environment
+from components.specs.reading.fleet import Fleet
+
+COLUMNS = ("installed", "out_of_service", "spare", "contracted", "planned", "free", "orderable")
+"""Figures of a table row, in display order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFigures:
+    """Host counts of one instance type, or sums of them; see `components.reports.capacity.Figures`."""
+
+    installed: int = 0
+    out_of_service: int = 0
+    spare: int = 0
+    contracted: int = 0
+    planned: int = 0
+    free: int = 0
+    orderable: int = 0
+    """Nodes that an order can get: free hosts without spares and without contracted nodes."""
+
+    def gpus(self, per_node: int) -> "FleetFigures":
+        """Return the same figures in GPUs."""
+        return FleetFigures(**{name: getattr(self, name) * per_node for name in COLUMNS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetType:
+    """Capacity of one instance type in one region."""
+
+    instance_type: str
+    gpus_per_node: int
+    nodes: FleetFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRollout:
+    """Pool, or DPUs of a region, with an open rollout."""
+
+    pool: str
+    images: tuple[str, ...]
+    """Pinned images."""
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetRegion:
+    """One region of the fleet."""
+
+    region: str
+    status: str | None
+    """Status in ``fleet.yaml``; None if there is no such file."""
+    jurisdictions: tuple[str, ...]
+    latency_group: str | None
+    backbone: str | None
+    capabilities: tuple[str, ...]
+    types: tuple[FleetType, ...]
+    images: dict[str, int]
+    """Nodes by version of the pinned golden image."""
+    out_of_date: tuple[str, ...]
+    """Pools, and ``dpus``, whose pins differ from the data."""
+    rollouts: tuple[OpenRollout, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetReport:
+    """Report of ``jacquard fleet``."""
+
+    regions: tuple[FleetRegion, ...]
+
+    @property
+    def totals(self) -> dict[str, FleetFigures]:
+        """Return the sums over all regions, by instance type."""
+        kinds = sorted({kind.instance_type for region in self.regions for kind in region.types})
+        every = [kind for region in self.regions for kind in region.types]
+        return {name: _sum(kind.nodes for kind in every if kind.instance_type == name) for name in kinds}
+
+    @property
+    def gpus(self) -> FleetFigures:
+        """Return the sum over all regions and instance types, in GPUs."""
+        return _sum(kind.nodes.gpus(kind.gpus_per_node) for region in self.regions for kind in region.types)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        totals = {name: asdict(figures) for name, figures in self.totals.items()}
+        return {"schema_version": 1, **asdict(self), "totals": totals, "gpus": asdict(self.gpus)}
+
+
+def fleet_report(known: Fleet, environments: Sequence[Environment], today: dt.date) -> FleetReport:
+    """Return the report on the regions of the fleet, by name; on all ``environments`` if there is no ``fleet.yaml``."""
+    ordered = sorted(environments, key=lambda environment: environment.name)
+    members = [item for item in ordered if known.spec is None or item.name in known.regions]
+    return FleetReport(regions=tuple(_region(known, environment, today) for environment in members))
+
+
+def _region(known: Fleet, environment: Environment, today: dt.date) -> FleetRegion:
+    entry = known.regions.get(environment.name)
+    room = rooms(environment)
+    behind = all_behind(environment)
+    types = tuple(
+        FleetType(
+            instance_type=kind.instance_type,
+            gpus_per_node=kind.gpus_per_node,
+            nodes=_figures(kind.total, room[kind.instance_type].nodes if kind.instance_type in room else 0),
+        )
+        for kind in capacity(environment).types
+    )
+    return FleetRegion(
+        region=environment.name,
+        status=entry.status.value if entry else None,
+        jurisdictions=entry.jurisdictions if entry else (),
+        latency_group=entry.latency_group if entry else None,
+        backbone=environment.region.networks.backbone,
+        capabilities=capabilities(environment, entry),
+        types=types,
+        images={state.version: state.nodes for state in image_report(environment, today).images if state.nodes},
+        out_of_date=tuple(item.pool for item in behind if item.differences),
+        rollouts=tuple(
+            OpenRollout(pool=item.pool, images=item.images, to=item.open_to) for item in behind if item.open_to
+        ),
+    )
+
+
+def _figures(figures: Figures, orderable: int) -> FleetFigures:
+    return FleetFigures(
+        **{name: getattr(figures, name) or 0 for name in COLUMNS if name != "orderable"}, orderable=orderable
+    )
+
+
+def _sum(figures: Iterable[FleetFigures]) -> FleetFigures:
+    rows = list(figures)
+    return FleetFigures(**{name: sum(getattr(row, name) for row in rows) for name in COLUMNS})

@@ -1,0 +1,1 @@
+"""Rules between regions, and about the fleet of all regions."""

@@ -1,0 +1,76 @@
+"""Rules about ``fleet.yaml``: it lists all regions, and regions that take no orders do not grow."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from components.lookups.pools import most_nodes, pools, problem, tenant_file
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.fleet.fleet import RegionStatus
+from components.specs.reading.fleet import FLEET, NAME, Fleet
+from components.specs.reading.problems import Problem, listed, suggestion
+
+Found = tuple[str, Problem]
+"""Problem, and the region that it concerns, or `components.specs.reading.fleet.NAME`."""
+FleetRule = Callable[[Fleet, Sequence[Environment]], Iterable[Found]]
+_MAX_NAMES = 3
+
+
+def missing_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:  # noqa: ARG001 - a rule
+    """Report regions of the fleet without a folder."""
+    for name in fleet.regions:
+        if name not in fleet.folders:
+            near = suggestion(name, fleet.folders) or "; remove it, or create the region with jacquard new"
+            text = f"there is no folder environments/{name} with a region.yaml{near}"
+            yield NAME, fleet.problem(FLEET, ("regions", name), text)
+
+
+def unlisted_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report regions that the fleet does not list, so that no order can be placed there. Rehearsals are exempt."""
+    for environment in environments if fleet.spec else ():
+        name = environment.name
+        if name not in fleet.regions and environment.region.stage is not Stage.REHEARSAL:
+            text = f"has no {name}; add {name}: {{status: building, jurisdictions: [...]}}"
+            yield name, fleet.problem(FLEET, ("regions",), text)
+
+
+def retired_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report retired regions with tenants or hosts."""
+    for environment in environments:
+        entry = fleet.regions.get(environment.name)
+        tenants = [tenant.tenant for tenant in environment.tenants]
+        left = [f"{kind} {listed(names, _MAX_NAMES)}" for kind, names in _left(environment, tenants) if names]
+        if entry and entry.status is RegionStatus.RETIRED and left:
+            text = f"is retired, but {environment.name} has {' and '.join(left)}; remove them, or write draining"
+            yield environment.name, fleet.problem(FLEET, ("regions", environment.name, "status"), text)
+
+
+def _left(environment: Environment, tenants: list[str]) -> Iterator[tuple[str, list[str]]]:
+    yield ("tenant" if len(tenants) == 1 else "tenants"), tenants
+    hosts = [host.host for host in environment.hosts]
+    yield ("host" if len(hosts) == 1 else "hosts"), hosts
+
+
+def grown_regions(fleet: Fleet, base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report tenants and nodes that a change adds to a region that takes no orders."""
+    if not fleet.is_closed(head.name):
+        return
+    path = ("regions", head.name, "status")
+    closed = f"{head.name} is {fleet.regions[head.name].status} ({fleet.place(FLEET, path)})"
+    known = {tenant.tenant for tenant in base.tenants}
+    nodes = {placed.key: most_nodes(base, placed.pool) for placed in pools(base)}
+    for tenant in head.tenants:
+        if tenant.tenant not in known:
+            text = f"'{tenant.tenant}' is new, but {closed} and takes no tenants; choose another region, or write open"
+            yield problem(head, tenant_file(tenant), ("tenant",), text)
+    for placed in pools(head):
+        before, after = nodes.get(placed.key, 0), most_nodes(head, placed.pool)
+        if after > before and placed.tenant.tenant in known:
+            was = f"from {before} to {after} nodes" if before else f"by {after} nodes"
+            text = f"grows {was}, but {closed} and takes no more nodes; choose another region, or write open"
+            yield problem(head, placed.file, placed.path, text)
+
+
+RULES: tuple[FleetRule, ...] = (missing_regions, unlisted_regions, retired_regions)
+"""Rules about the fleet and its regions."""
+CHANGES = (grown_regions,)
+"""Rules about the change of a region from a base to a head."""

@@ -1,0 +1,1 @@
+"""Models of the data about all regions together."""

@@ -1,0 +1,62 @@
+"""Fleet: all regions with their status, jurisdictions and latency groups."""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+from pydantic import Field
+
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label
+
+STORAGE = "storage-"
+"""First part of the capability to offer volumes of a storage driver, such as ``storage-vast``."""
+DERIVED = ("infiniband", "roce", "vms")
+"""Capabilities that the data of a region state, in addition to those of storage drivers."""
+_DERIVED = re.compile(rf"{'|'.join(DERIVED)}|{STORAGE}.+")
+
+
+class RegionStatus(StrEnum):
+    """Status of a region in the fleet."""
+
+    BUILDING = "building"
+    """The region is being built. It takes no orders yet."""
+    OPEN = "open"
+    """The region takes orders."""
+    DRAINING = "draining"
+    """The region keeps its tenants and takes no orders. Its pools and tenants must not grow."""
+    RETIRED = "retired"
+    """The region has no tenants and no hosts."""
+
+
+class FleetRegionSpec(CheckedSpec):
+    """Facts about a region that its own data do not state."""
+
+    status: RegionStatus
+    """Whether the region takes orders."""
+    jurisdictions: tuple[Label, ...] = Field(min_length=1)
+    """Jurisdictions whose laws apply to data in the region, such as ``[it, eu]``. An order is placed only in regions
+    with one of its jurisdictions."""
+    latency_group: Label | None = None
+    """Name of a group of regions with low latency between them. By default the region is near no other region."""
+    capabilities: tuple[Label, ...] = ()
+    """Capabilities that orders can require and that the data of the region do not state, such as ``iso-27001``.
+    Fabrics, storage drivers and VMs are derived from the data of the region."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield capabilities that are derived from the data of the region, and duplicates."""
+        for index, name in enumerate(self.capabilities):
+            if _DERIVED.fullmatch(name):
+                text = f"'{name}' is derived from the data of the region; remove it"
+                yield ConstraintViolation(text, ("capabilities", index))
+        for key in ("jurisdictions", "capabilities"):
+            names = getattr(self, key)
+            for index, name in enumerate(names):
+                if name in names[:index]:
+                    yield ConstraintViolation(f"'{name}' is listed twice; remove one", (key, index))
+
+
+class FleetSpec(DataFile):
+    """``fleet.yaml``, an optional file beside the regions. Without it, no order can be placed."""
+
+    regions: dict[Label, FleetRegionSpec] = Field(default_factory=dict)
+    """Regions of the fleet, by name of their folder. Rehearsals may be omitted."""

@@ -1,0 +1,30 @@
+"""``jacquard fleet``: capacity, images and rollouts of all regions."""
+
+import datetime as dt
+
+from rich.table import Table
+
+from components.reports.fleet.fleet import fleet_report
+from components.specs.reading.fleet import load_fleet
+from jacquard.cli import arguments, data
+from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli.views.region import fleet as view
+from jacquard.machine import paths, settings
+
+
+def fleet(*, output: arguments.FormatOption = Format.TEXT, today: arguments.TodayOption = None) -> None:
+    """Show capacity, images and open rollouts of all regions.
+
+    Lists the regions of fleet.yaml; all environments if there is no such file. For each instance type: installed
+    hosts, hosts out of service, spares of pools, contracted nodes, nodes of pools, free hosts, and the nodes that an
+    order can get. For each region: status, capabilities, nodes by image, and open rollouts.
+    """
+    known = load_fleet(paths.environments())
+    names = data.chosen([name for name in known.regions if name in known.folders] or None)
+    at: dt.datetime = today or settings.now()
+    report = fleet_report(known, [data.load(name) for name in names], at.date())
+    if output is Format.JSON:
+        print_json(report.to_json())
+        return
+    for part in view.tables(report):
+        stdout().print(part, soft_wrap=not isinstance(part, Table))

@@ -1,0 +1,55 @@
+"""The regions of the fleet as tables."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from components.reports.fleet.fleet import COLUMNS, FleetFigures, FleetRegion, FleetReport
+from jacquard.cli.tables import plain_table
+
+
+def tables(report: FleetReport) -> Iterator[RenderableType]:
+    """Yield the capacity by region and instance type, and the state of each region."""
+    yield _capacity(report)
+    yield Text()
+    yield _states(report)
+
+
+def _capacity(report: FleetReport) -> Table:
+    numbers = [name.replace("_", " ") for name in COLUMNS]
+    table = plain_table("region", "status", "instance type", *numbers, numbers=numbers, wrap=False)
+    for region in report.regions:
+        for index, kind in enumerate(region.types):
+            name, status = ("", "") if index else (region.region, region.status or "-")
+            table.add_row(name, status, kind.instance_type, *_cells(kind.nodes))
+        if not region.types:
+            table.add_row(region.region, region.status or "-", "-", *["0"] * len(COLUMNS))
+    for name, figures in report.totals.items():
+        table.add_row("all", "", name, *_cells(figures), style="bold")
+    table.add_row("all", "", "GPUs", *_cells(report.gpus), style="bold")
+    return table
+
+
+def _states(report: FleetReport) -> Table:
+    table = plain_table("region", "jurisdictions", "latency group", "capabilities", "images", "out of date", "rollouts")
+    for region in report.regions:
+        table.add_row(
+            region.region,
+            ", ".join(region.jurisdictions) or "-",
+            region.latency_group or "-",
+            ", ".join(region.capabilities) or "-",
+            ", ".join(f"{version} ({nodes:,})" for version, nodes in region.images.items()) or "-",
+            f"{len(region.out_of_date):,}",
+            _rollouts(region),
+        )
+    return table
+
+
+def _rollouts(region: FleetRegion) -> str:
+    return ", ".join(f"{item.pool} to {item.to}" for item in region.rollouts) or "-"
+
+
+def _cells(figures: FleetFigures) -> list[str]:
+    return [f"{getattr(figures, name):,}" for name in COLUMNS]

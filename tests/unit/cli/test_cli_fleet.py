@@ -1,0 +1,109 @@
+"""``jacquard fleet``, and the fleet in ``jacquard check``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from repositories import committed
+from typer.testing import Result
+
+from jacquard.cli.errors import ExitCode
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+OPEN = "schema_version: 1\nregions:\n  laptop: {status: open, jurisdictions: [us], latency_group: desk}\n"
+
+
+@pytest.fixture
+def fleet(data_folder: Path) -> Path:
+    """A fleet of one open region."""
+    path = data_folder / "fleet.yaml"
+    path.write_text(OPEN)
+    return path
+
+
+def test_regions_with_their_capacity_and_state(invoke: Invoke, fleet: Path) -> None:
+    del fleet
+    result = invoke("fleet", "--today", "2026-11-28")
+
+    assert result.exit_code == ExitCode.OK, result.output
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert rows[0] == ["region", "status", "instance", "type", "installed", "out", "of", "service", "spare",
+                       "contracted", "planned", "free", "orderable"]  # fmt: skip
+    assert rows[1][:3] == ["laptop", "open", "h100-ib-8"]
+    assert {tuple(row[:2]) for row in rows[1:] if row[:1] == ["all"]} == {
+        ("all", "h100-ib-8"),
+        ("all", "cpu-gen4"),
+        ("all", "GPUs"),
+    }
+    [state] = [row for row in rows if row[:2] == ["laptop", "us"]]
+    assert state[2] == "desk"
+
+
+def test_the_same_as_data(invoke: Invoke, fleet: Path) -> None:
+    del fleet
+    answer = json.loads(invoke("fleet", "--format", "json", "--today", "2026-11-28").stdout)
+
+    assert answer["schema_version"] == 1
+    [region] = answer["regions"]
+    assert (region["region"], region["status"], region["jurisdictions"]) == ("laptop", "open", ["us"])
+    kinds = {kind["instance_type"]: kind["nodes"] for kind in region["types"]}
+    assert answer["totals"] == kinds
+    assert answer["gpus"]["planned"] == 8 * kinds["h100-ib-8"]["planned"]
+
+
+def test_a_wrong_file(invoke: Invoke, fleet: Path, edit: Edit) -> None:
+    edit(fleet, "open", "opened")
+
+    result = invoke("fleet")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr.startswith("environments/fleet: 1 problem\n  ../fleet.yaml:3  regions.laptop.status: must be")
+
+
+def test_check_reports_the_fleet_of_all_regions(invoke: Invoke, fleet: Path, edit: Edit) -> None:
+    assert invoke("check").exit_code == ExitCode.OK
+    edit(fleet, "laptop:", "desktop:")
+
+    result = invoke("check")
+    sarif = json.loads(invoke("check", "--format", "sarif").stdout)
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert "environments/fleet: 1 problem\n  ../fleet.yaml:3  regions.desktop: there is no folder" in result.stderr
+    assert "reported by fleet.missing-regions" in result.stderr
+    [found] = [item for item in sarif["runs"][0]["results"] if item["ruleId"] == "fleet.missing-regions"]
+    place = found["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("environments/fleet.yaml", 3)
+    assert invoke("check", "--format", "junit").exit_code == ExitCode.BAD_DATA
+
+
+def test_check_reports_a_wrong_file_once(invoke: Invoke, fleet: Path, edit: Edit) -> None:
+    edit(fleet, "open", "opened")
+
+    result = invoke("check")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr.count("../fleet.yaml:3") == 1
+
+
+def test_check_with_a_base_reports_the_growth_of_a_draining_region(
+    invoke: Invoke, fleet: Path, data_folder: Path, edit: Edit
+) -> None:
+    edit(fleet, "status: open", "status: draining")
+    committed(data_folder)
+    acme = data_folder / "laptop" / "tenants" / "acme.yaml"
+    for _ in ("contract", "system pool"):
+        edit(acme, "instance_type: cpu-gen4, nodes: 2}", "instance_type: cpu-gen4, nodes: 3}")
+    allocated = invoke("allocate", "laptop")
+    assert allocated.exit_code == ExitCode.OK, allocated.output
+
+    alone, since = invoke("check", "laptop"), invoke("check", "laptop", "--base", "HEAD")
+    impact = invoke("impact", "laptop", "--base", "HEAD")
+
+    assert alone.exit_code == ExitCode.OK
+    for result in (since, impact):
+        assert result.exit_code == ExitCode.BAD_DATA
+        assert "grows from 2 to 3 nodes, but laptop is draining (../fleet.yaml:3)" in result.stderr
