@@ -41,7 +41,7 @@ def write(
         Stop: a policy would refuse an object; contains all violations.
     """
     if before != after:
-        _require_acceptable(before, after, now or settings.now())
+        require_acceptable(before, after, now)
     edit.write(texts)
 
 
@@ -76,8 +76,8 @@ def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Environment, E
     return changed, done, diff
 
 
-def _require_acceptable(before: Environment, after: Environment, now: dt.datetime) -> None:
-    """Pass if a change of lock files leads to no problem and no refused object that ``before`` does not have.
+def require_acceptable(before: Environment, after: Environment, now: dt.datetime | None = None) -> None:
+    """Pass if a change of the data leads to no problem and no refused object that ``before`` does not have.
 
     Raises:
         SpecError: `check` would report a new problem; contains all of them.
@@ -90,7 +90,7 @@ def _require_acceptable(before: Environment, after: Environment, now: dt.datetim
         raise SpecError(after.name, problems)
     if known or entries_digest(before.image_pins) == entries_digest(after.image_pins):
         return  # Policies judge only data without problems, and only pins select images and charts.
-    refused = new_violations(before, after, now)
+    refused = new_violations(before, after, now or settings.now())
     if refused:
         text = "\n".join(map(str, refused))
         msg = f"nothing was written, because policies would refuse the result:\n{text}"

@@ -186,6 +186,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard allocate edge-1", "jacquard allocate edge-1 --replace-hosts first-train/train"),
         ),
         Verb(
+            "place",
+            "jacquard.cli.verbs.data.place:place_order",
+            "Place an order in a region of the fleet.",
+            ("jacquard place first-order --dry-run", "jacquard place first-order"),
+        ),
+        Verb(
             "host",
             "jacquard.cli.verbs.data.host:host",
             "Move a host to another state of its life cycle.",

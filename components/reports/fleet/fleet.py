@@ -73,10 +73,23 @@ class FleetRegion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingOrder:
+    """Order without a region."""
+
+    order: str
+    tenant: str
+    needed_from: dt.date
+    nodes: dict[str, int]
+    """Ordered nodes by instance type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReport:
     """Report of ``jacquard fleet``."""
 
     regions: tuple[FleetRegion, ...]
+    orders: tuple[WaitingOrder, ...] = ()
+    """Orders without a region, by the first day on which their nodes are needed."""
 
     @property
     def totals(self) -> dict[str, FleetFigures]:
@@ -93,14 +106,30 @@ class FleetReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
         totals = {name: asdict(figures) for name, figures in self.totals.items()}
-        return {"schema_version": 1, **asdict(self), "totals": totals, "gpus": asdict(self.gpus)}
+        orders = [asdict(order) | {"needed_from": order.needed_from.isoformat()} for order in self.orders]
+        data = asdict(self) | {"orders": orders}
+        return {"schema_version": 1, **data, "totals": totals, "gpus": asdict(self.gpus)}
 
 
 def fleet_report(known: Fleet, environments: Sequence[Environment], today: dt.date) -> FleetReport:
     """Return the report on the regions of the fleet, by name; on all ``environments`` if there is no ``fleet.yaml``."""
     ordered = sorted(environments, key=lambda environment: environment.name)
     members = [item for item in ordered if known.spec is None or item.name in known.regions]
-    return FleetReport(regions=tuple(_region(known, environment, today) for environment in members))
+    waiting = sorted(
+        (order for order in known.orders if order.placed_in is None), key=lambda order: (order.from_, order.order)
+    )
+    return FleetReport(
+        regions=tuple(_region(known, environment, today) for environment in members),
+        orders=tuple(
+            WaitingOrder(
+                order=order.order,
+                tenant=order.tenant,
+                needed_from=order.from_,
+                nodes={item.instance_type: item.nodes for item in order.items},
+            )
+            for order in waiting
+        ),
+    )
 
 
 def _region(known: Fleet, environment: Environment, today: dt.date) -> FleetRegion:

@@ -1,11 +1,15 @@
-"""Reader of the data about all regions together: ``fleet.yaml``."""
+"""Reader of the data about all regions together: ``fleet.yaml`` and ``orders/``."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from components.specs.base import DNS_LABEL, DataFile
 from components.specs.fleet.fleet import FleetRegionSpec, FleetSpec, RegionStatus
-from components.specs.reading.files import read_text
+from components.specs.fleet.order import OrderSpec
+from components.specs.reading.files import read_text, unreadable
 from components.specs.reading.loader import environments
 from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Place, Positions
@@ -15,18 +19,23 @@ NAME = "fleet"
 """Name of the fleet in reports, where a region has the name of its environment."""
 FLEET = "../fleet.yaml"
 """File of the fleet, relative to the folder of an environment."""
+ORDERS = "orders"
+"""Folder of the orders, below the folder of all environments."""
+_Model = TypeVar("_Model", bound=DataFile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """Valid content of ``fleet.yaml``; `components.rules.fleet` compares it with the regions."""
+    """Valid content of ``fleet.yaml`` and ``orders/``; `components.rules.fleet` compares it with the regions."""
 
     spec: FleetSpec | None
     """Content of the file; None if there is no such file."""
+    orders: tuple[OrderSpec, ...] = ()
+    """Content of each file of ``orders/``, in order of file names."""
     folders: tuple[str, ...]
     """Names of all environments, including unreadable ones."""
     positions: Positions
-    """Lines of all values of the file."""
+    """Lines of all values of the files."""
 
     @property
     def regions(self) -> dict[str, FleetRegionSpec]:
@@ -46,26 +55,60 @@ class Fleet:
         return self.problem(file, path, "").place
 
 
+def order_file(order: str) -> str:
+    """Return the file of ``order``, relative to the folder of an environment."""
+    return f"../{ORDERS}/{order}.yaml"
+
+
 def load_fleet(folder: Path) -> Fleet:
-    """Return the fleet of ``folder`` (all environments).
+    """Return the fleet of ``folder`` (all environments). Files that do not exist count as empty.
 
     Raises:
         SpecError: Contains all problems of the files.
     """
-    places: dict[str, Place] = {}
-    problems: list[Problem] = []
-    spec = None
+    reader = _Reader(folder)
     path = folder / Path(FLEET).name
-    if path.exists() or path.is_symlink():
-        text, problem = read_text(path, FLEET, folder)
-        found = [problem] if problem else []
-        if not problem:
-            spec, places[FLEET], found = parsed(FLEET, text, FleetSpec)
-        problems += found
-    if problems:
-        raise SpecError(NAME, problems)
+    spec = reader.read(path, FLEET, FleetSpec) if path.exists() or path.is_symlink() else None
+    orders = [*reader.orders()]
+    if reader.problems:
+        raise SpecError(NAME, reader.problems)
     return Fleet(
-        spec=spec if isinstance(spec, FleetSpec) else None,
-        folders=tuple(environments(folder)),
-        positions=Positions(places),
+        spec=spec, orders=tuple(orders), folders=tuple(environments(folder)), positions=Positions(reader.places)
     )
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.places: dict[str, Place] = {}
+        self.problems: list[Problem] = []
+
+    def read(self, path: Path, file: str, model: type[_Model]) -> _Model | None:
+        """Return the content of ``path``; None, with recorded problems, if it is invalid."""
+        text, problem = read_text(path, file, self._folder)
+        if problem:
+            self.problems.append(problem)
+            return None
+        spec, self.places[file], problems = parsed(file, text, model)
+        self.problems += problems
+        return spec if isinstance(spec, model) else None
+
+    def orders(self) -> Iterator[OrderSpec]:
+        """Yield the orders by file name, and record problems of names."""
+        home = self._folder / ORDERS
+        if fault := unreadable(home):
+            self.problems.append(Problem(f"../{ORDERS}", 0, "", fault))
+            return
+        for path in sorted(path for path in home.glob("*") if not path.name.startswith(".")):
+            file = f"../{ORDERS}/{path.name}"
+            if path.suffix != ".yaml" or not re.fullmatch(DNS_LABEL, path.stem):
+                text = "is not read; rename it to <order>.yaml in lower case, or remove it"
+                self.problems.append(Problem(file, 0, "", text))
+                continue
+            order = self.read(path, file, OrderSpec)
+            if order and order.order != path.stem:
+                line = self.places[file].inner["order"].line
+                text = f"is '{order.order}' in {file}; write {path.stem}, or rename the file to {order.order}.yaml"
+                self.problems.append(Problem(file, line, "order", text))
+            if order:
+                yield order

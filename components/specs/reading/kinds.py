@@ -7,6 +7,7 @@ from pathlib import Path
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import DataFile
 from components.specs.fleet.fleet import FleetSpec
+from components.specs.fleet.order import OrderSpec
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.host_tests import HostTestsFile
@@ -78,6 +79,7 @@ KINDS = (
     FileKind(name="add_ons", path=f"{CATALOG}/add_ons.yaml", model=AddOnCatalog, shared=True),
     FileKind(name="vm_offerings", path=f"{CATALOG}/vm_offerings.yaml", model=VmCatalog, shared=True),
     FileKind(name="fleet", path="fleet.yaml", model=FleetSpec, shared=True, of_region=False),
+    FileKind(name="order", path="orders/*.yaml", model=OrderSpec, shared=True, of_region=False),
     FileKind(name="allocations.lock", path=ALLOCATIONS, model=AllocationsLock),
     FileKind(name="images.lock", path=IMAGE_PINS, model=ImagesLock),
 )

@@ -113,7 +113,9 @@ def _around(folder: Path, environment: str, moved: Iterable[Upgrade], without: P
         for part in (CATALOG, environment):
             shutil.copytree(folder / part, copy / part)
         for move in moved:
-            (copy / move.path.relative_to(folder)).write_text(move.text, encoding="utf-8")
+            target = copy / move.path.relative_to(folder)
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(move.text, encoding="utf-8")
         to_come = {folder / environment / lock for lock in (ALLOCATIONS, IMAGE_PINS)} - {move.path for move in moved}
         for path in to_come | {without}:
             (copy / path.relative_to(folder)).unlink(missing_ok=True)

@@ -11,10 +11,13 @@ from jacquard.cli.tables import plain_table
 
 
 def tables(report: FleetReport) -> Iterator[RenderableType]:
-    """Yield the capacity by region and instance type, and the state of each region."""
+    """Yield the capacity by region and instance type, the state of each region, and orders without a region."""
     yield _capacity(report)
     yield Text()
     yield _states(report)
+    if report.orders:
+        yield Text()
+        yield _orders(report)
 
 
 def _capacity(report: FleetReport) -> Table:
@@ -44,6 +47,14 @@ def _states(report: FleetReport) -> Table:
             f"{len(region.out_of_date):,}",
             _rollouts(region),
         )
+    return table
+
+
+def _orders(report: FleetReport) -> Table:
+    table = plain_table("waiting order", "tenant", "needed from", "nodes")
+    for order in report.orders:
+        nodes = ", ".join(f"{count:,} {kind}" for kind, count in order.nodes.items())
+        table.add_row(order.order, order.tenant, order.needed_from.isoformat(), nodes)
     return table
 
 

@@ -1,0 +1,158 @@
+"""Fit of an order into the room of a region: pools, whole racks, one fabric, and the system pool of a new cluster."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from components.lookups.network.fabrics import ports_on, reached
+from components.lookups.spares import nodes_within
+from components.placement.decision import Reason, Refusal
+from components.reports.fleet.room import Room, rooms
+from components.specs.environment import Environment
+from components.specs.fleet.order import OrderItemSpec, OrderSpec, Within
+from components.specs.hosts.instance_types import InstanceType, Scale
+from components.specs.network.fabrics import FabricKind, FabricSpec
+from components.specs.pools.node_pool import LEAST_SYSTEM_NODES
+from components.specs.reading.problems import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPool:
+    """Pool for one item of an order."""
+
+    instance_type: str
+    nodes: int
+    """Number of nodes; for a rack-scale type those of whole NVLink domains."""
+    racks: int | None = None
+    """Number of racks of a rack-scale type; None for other types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Pools of an order in one region."""
+
+    pools: tuple[PlannedPool, ...]
+    system: PlannedPool | None
+    """System pool of a new cluster; None if the order adds pools to a cluster."""
+    fabrics: tuple[str, ...]
+    """Fabrics of the VPC of a new cluster."""
+    left: int
+    """Orderable nodes of the ordered types that remain."""
+
+
+class _Fit:
+    def __init__(self, environment: Environment, order: OrderSpec, *, extends: bool) -> None:
+        self._environment, self._order, self._extends = environment, order, extends
+        self._rooms: Mapping[str, Room] = rooms(environment)
+        self._kinds = environment.instance_types.by_name
+        self._halls = {environment.failure_domain(host): host.hall for host in environment.hosts}
+        self.refusals: list[Refusal] = []
+
+    def run(self) -> Plan:
+        items = [item for item in self._order.items if self._has(item)]
+        pools = [self._pool(item, self._kinds[item.instance_type]) for item in items]
+        fabrics = () if self._extends else tuple(self._fabrics(items, pools))
+        left = sum(self._rooms[pool.instance_type].nodes - pool.nodes for pool in pools)
+        system = None if self._extends else self._system(pools)
+        return Plan(pools=tuple(pools), system=system, fabrics=fabrics, left=left)
+
+    def _has(self, item: OrderItemSpec) -> bool:
+        there = item.instance_type in self._rooms
+        if not there:
+            self._refuse(Reason.INSTANCE_TYPE, f"has no {item.instance_type}", item.nodes)
+        return there
+
+    def _pool(self, item: OrderItemSpec, kind: InstanceType) -> PlannedPool:
+        room, nodes, racks = self._rooms[kind.name], item.nodes, None
+        if kind.scale is Scale.RACK:
+            each = nodes_within(kind.nodes_per_rack, self._environment.region.spares)
+            if item.within is Within.NVLINK_DOMAIN and nodes > each:
+                text = f"an NVLink domain of {kind.name} has {each} nodes without its spares, {nodes} are ordered"
+                self._refuse(Reason.NVLINK_DOMAIN, text, nodes - each)
+            racks = -(-nodes // each)
+            nodes = racks * each
+            if racks > len(room.domains):
+                text = f"{racks} NVLink domains of {kind.name} are ordered, {len(room.domains)} are free"
+                self._refuse(Reason.CAPACITY, text, (racks - len(room.domains)) * each)
+        if nodes > room.nodes:
+            text = (
+                f"{nodes} {kind.name} are ordered, {room.nodes} are orderable ({room.free} free,"
+                f" {room.spare} for spares, {room.reserved} contracted)"
+            )
+            self._refuse(Reason.CAPACITY, text, nodes - room.nodes)
+        return PlannedPool(instance_type=kind.name, nodes=nodes, racks=racks)
+
+    def _fabrics(self, items: list[OrderItemSpec], pools: list[PlannedPool]) -> Iterator[str]:
+        """Yield the fabrics of the VPC: one of each kind, or all if no item must be on one fabric.
+
+        Pools without room in the region are left out, because their reason is the capacity.
+        """
+        for fabric_kind in FabricKind:
+            here = [
+                fabric
+                for fabric in self._environment.region.fabrics
+                if fabric.kind is fabric_kind and fabric.isolates_vpcs
+            ]
+            sought = [
+                (item, pool)
+                for item, pool in zip(items, pools, strict=True)
+                if _has_ports(self._kinds[item.instance_type], fabric_kind)
+                and pool.nodes <= self._rooms[pool.instance_type].nodes
+            ]
+            if sought and any(item.within is not Within.REGION for item, _ in sought):
+                yield from self._one_fabric(here, [pool for _, pool in sought])
+            elif sought:
+                yield from sorted(fabric.name for fabric in here)
+
+    def _one_fabric(self, fabrics: list[FabricSpec], pools: list[PlannedPool]) -> Iterator[str]:
+        """Yield the fabric with the least room of those that carry all ``pools``."""
+        short = {fabric.name: sum(max(0, pool.nodes - self._on(fabric, pool)) for pool in pools) for fabric in fabrics}
+        fitting = [fabric for fabric in fabrics if not short[fabric.name]]
+        if fitting:
+            yield min(fitting, key=lambda item: (sum(self._on(item, pool) for pool in pools), item.name)).name
+            return
+        wanted = listed(f"{pool.nodes} {pool.instance_type}" for pool in pools)
+        rest = listed(f"{name} lacks {count}" for name, count in sorted(short.items()))
+        text = f"no fabric has {wanted} ({rest})" if short else f"has no fabric for {wanted}"
+        self._refuse(Reason.FABRIC, text, min(short.values(), default=sum(pool.nodes for pool in pools)))
+
+    def _on(self, fabric: FabricSpec, pool: PlannedPool) -> int:
+        """Return the orderable nodes of the type of ``pool`` on ``fabric``."""
+        room, halls = self._rooms[pool.instance_type], reached(self._environment, fabric)
+        if not ports_on(self._kinds[pool.instance_type], fabric):
+            return 0
+        return min(room.nodes, sum(nodes for name, nodes in room.domains.items() if self._halls[name] in halls))
+
+    def _system(self, pools: list[PlannedPool]) -> PlannedPool | None:
+        ordered = {pool.instance_type: pool.nodes for pool in pools}
+        plain = {
+            name: room.nodes - ordered.get(name, 0)
+            for name, room in self._rooms.items()
+            if self._kinds[name].gpu is None
+        }
+        best = min(plain, key=lambda name: (-plain[name], name), default=None)
+        if best is None or plain[best] < LEAST_SYSTEM_NODES:
+            count = plain[best] if best else 0
+            text = f"{LEAST_SYSTEM_NODES} nodes without GPUs are required for the system pool, {count} are orderable"
+            self._refuse(Reason.CAPACITY, text, LEAST_SYSTEM_NODES - count)
+            return None
+        return PlannedPool(instance_type=best, nodes=LEAST_SYSTEM_NODES)
+
+    def _refuse(self, reason: Reason, text: str, lacking: int) -> None:
+        self.refusals.append(Refusal(reason=reason, text=text, lacking=lacking))
+
+
+def fit(environment: Environment, order: OrderSpec, *, extends: bool) -> tuple[Plan, list[Refusal]]:
+    """Return the pools of ``order`` in a region, and the reasons why they do not fit; empty if they fit.
+
+    Args:
+        environment: region without problems.
+        order: the order.
+        extends: whether the order adds pools to a cluster of the region; its VPC has fabrics already.
+    """
+    fitting = _Fit(environment, order, extends=extends)
+    plan = fitting.run()
+    return plan, fitting.refusals
+
+
+def _has_ports(kind: InstanceType, fabric_kind: FabricKind) -> bool:
+    return bool(kind.infiniband_ports if fabric_kind is FabricKind.INFINIBAND else kind.roce_ports)

@@ -1,0 +1,63 @@
+"""Fleets and orders for tests: regions are copies of laptop without tenants, so that all hosts are free."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from environment_data import reference
+
+from components.allocate.allocation import allocate
+from components.specs.environment import Environment
+from components.specs.fleet.fleet import FleetSpec
+from components.specs.fleet.order import OrderSpec
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.reading.fleet import Fleet
+from components.specs.reading.positions import Positions
+
+OPEN: dict[str, Any] = {"status": "open", "jurisdictions": ["us"]}
+GPUS, PLAIN = "h100-ib-8", "cpu-gen4"
+"""Instance types of the hosts of laptop."""
+
+
+def fleet(*orders: OrderSpec, **entries: dict[str, Any]) -> Fleet:
+    """Return a fleet with ``entries`` by name of the region; underscores of names stand for hyphens."""
+    regions = {name.replace("_", "-"): entry for name, entry in entries.items()}
+    spec = FleetSpec.model_validate_json(json.dumps({"schema_version": 1, "regions": regions}))
+    return Fleet(spec=spec, orders=orders, folders=tuple(regions), positions=Positions())
+
+
+def order(kind: str = GPUS, nodes: int = 4, **fields: Any) -> OrderSpec:
+    """Return an order of nodes of one instance type."""
+    values: dict[str, Any] = {
+        "schema_version": 1,
+        "order": "heron-train",
+        "tenant": "heron",
+        "contacts": {"alerts": "oncall@heron.example", "changes": "platform@heron.example"},
+        "from": "2027-01-15",
+        "cluster": "heron-train",
+        "version": "v1.35.2",
+        "egress": "public",
+        "items": [{"instance_type": kind, "nodes": nodes, "within": "region"}],
+    }
+    return OrderSpec.model_validate_json(json.dumps(values | fields))
+
+
+@cache
+def empty_region(name: str, gpus: int = 24) -> Environment:
+    """Return laptop under another name, without tenants, and with the first ``gpus`` hosts with GPUs."""
+    laptop = reference("laptop")
+    kept = [host.host for host in laptop.hosts if host.instance_type == GPUS][:gpus]
+    empty = laptop.model_copy(
+        update={
+            "name": name,
+            "region": laptop.region.model_copy(update={"region": name}),
+            "tenants": (),
+            "hosts": tuple(host for host in laptop.hosts if host.instance_type == PLAIN or host.host in kept),
+            "allocations": AllocationsLock(schema_version=AllocationsLock.FORMAT),
+            "image_pins": ImagesLock(schema_version=ImagesLock.FORMAT),
+        }
+    )
+    numbers, pins = allocate(empty)
+    return empty.model_copy(update={"allocations": numbers, "image_pins": pins})
