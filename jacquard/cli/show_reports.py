@@ -1,6 +1,6 @@
 """Reports and options of ``jacquard show``, and checks of option combinations."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -111,6 +111,17 @@ HistoryOption = Annotated[
 PlatformOption = Annotated[
     bool, typer.Option("--platform", help="With images: charts, providers and images of the platform itself.")
 ]
+
+
+def refuse_fleet(environment: str, known: Collection[str]) -> None:
+    """Reject the name of the report on all regions in place of an environment.
+
+    Raises:
+        Stop: no environment has this name.
+    """
+    if environment == "fleet" and environment not in known:
+        msg = "fleet is a report on all environments; use: jacquard fleet"
+        raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def refuse_format(environment: str, path: str, output: ShowFormat) -> None:

@@ -115,6 +115,7 @@ def show(
 
     upgrades: the next Kubernetes version of each cluster, the readiness of images, blockers, and newer chart releases.
     """
+    show_reports.refuse_fleet(environment, data.names())
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     show_reports.refuse_contradictions(
         environment,

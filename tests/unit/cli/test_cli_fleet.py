@@ -55,6 +55,13 @@ def test_the_same_as_data(invoke: Invoke, fleet: Path) -> None:
     assert answer["gpus"]["planned"] == 8 * kinds["h100-ib-8"]["planned"]
 
 
+def test_the_report_is_a_verb_of_its_own(invoke: Invoke) -> None:
+    result = invoke("show", "fleet")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == "error: fleet is a report on all environments; use: jacquard fleet\n"
+
+
 def test_a_wrong_file(invoke: Invoke, fleet: Path, edit: Edit) -> None:
     edit(fleet, "open", "opened")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -141,3 +142,31 @@ def test_wrong_orders_are_problems_of_the_check_of_all_regions(invoke: Invoke, o
 
     assert result.exit_code == ExitCode.BAD_DATA
     assert "reported by orders.names" in result.stderr
+
+
+def test_an_order_gets_the_region_with_room_and_the_other_one_is_drained_and_retired(
+    invoke: Invoke, ordered: Path, edit: Edit
+) -> None:
+    desk = ordered / "desk"
+    shutil.copytree(ordered / "laptop", desk)
+    edit(desk / "region.yaml", "region: laptop", "region: desk")
+    for path in (desk / "allocations.lock.yaml", desk / "images.lock.yaml", *(desk / "inventory").iterdir()):
+        path.unlink()
+    hall = (ordered / "laptop" / "inventory" / "hall-a.csv").read_text().splitlines(keepends=True)
+    (desk / "inventory" / "hall-a.csv").write_text("".join(row for row in hall if "cpu-gen4" not in row))
+    assert invoke("allocate", "desk").exit_code == ExitCode.OK
+    edit(ordered / "fleet.yaml", "regions:\n", "regions:\n  desk: {status: open, jurisdictions: [us]}\n")
+
+    placed = json.loads(invoke("place", "heron", "--format", "json").stdout)
+
+    assert placed["region"] == "laptop"
+    assert [(item["region"], item["rank"]) for item in placed["verdicts"]] == [("laptop", 1), ("desk", None)]
+    assert (ordered / "laptop" / "tenants" / "heron.yaml").exists()
+    assert not (desk / "tenants").exists() or not list((desk / "tenants").iterdir())
+    edit(ordered / "fleet.yaml", "desk: {status: open", "desk: {status: draining")
+    assert invoke("check").exit_code == ExitCode.OK
+    edit(ordered / "fleet.yaml", "desk: {status: draining", "desk: {status: retired")
+    assert "regions.desk.status: is retired, but desk has hosts" in invoke("check").stderr
+    shutil.rmtree(desk)
+    edit(ordered / "fleet.yaml", "  desk: {status: retired, jurisdictions: [us]}\n", "")
+    assert invoke("check").exit_code == ExitCode.OK

@@ -20,7 +20,17 @@ from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_
 from jacquard.cli.views.region import placement as view
 from jacquard.machine import paths
 
-_Order = Annotated[str, typer.Argument(metavar="ORDER", help="Order: a file in environments/orders/, without .yaml.")]
+
+def _complete(incomplete: str) -> list[str]:
+    return sorted(path.stem for path in (paths.environments() / ORDERS).glob(f"{incomplete}*.yaml"))
+
+
+_Order = Annotated[
+    str,
+    typer.Argument(
+        metavar="ORDER", help="Order: a file in environments/orders/, without .yaml.", autocompletion=_complete
+    ),
+]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide, and write nothing.")]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import ENVIRONMENTS, copy_data
 
 from components.specs.reading.kinds import data_files
 from components.specs.reading.migrations import Around, Migrations, Upgrade, moves
@@ -161,6 +162,20 @@ def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
 
     assert {problem.path for problem in problems} == {"schema_version", "stamp"}
     assert all(problem.text.endswith("fix it in components/allocate/migrations.py") for problem in problems)
+
+
+def test_a_migration_of_a_lock_file_finds_the_region_although_all_regions_have_orders(tmp_path: Path) -> None:
+    root, seen = copy_data(tmp_path / "environments", "laptop"), []
+    (root / "orders").mkdir()
+    (root / "orders" / "heron-train.yaml").write_bytes((ENVIRONMENTS / "orders" / "heron-train.yaml").read_bytes())
+
+    def look(document: Any, around: Around) -> Any:
+        seen.append(around().name)
+        return document
+
+    moves(root, "laptop", {"images.lock": {1: look}}, lambda kind: 1 + (kind.name == "images.lock"))
+
+    assert seen == ["laptop"]
 
 
 def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:
