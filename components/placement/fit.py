@@ -11,6 +11,7 @@ from components.specs.environment import Environment
 from components.specs.fleet.order import OrderItemSpec, OrderSpec, Within
 from components.specs.hosts.instance_types import InstanceType, Scale
 from components.specs.network.fabrics import FabricKind, FabricSpec
+from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES
 from components.specs.reading.problems import listed
 
@@ -40,8 +41,8 @@ class Plan:
 
 
 class _Fit:
-    def __init__(self, environment: Environment, order: OrderSpec, *, extends: bool) -> None:
-        self._environment, self._order, self._extends = environment, order, extends
+    def __init__(self, environment: Environment, order: OrderSpec, vpc: VpcSpec | None) -> None:
+        self._environment, self._order, self._vpc = environment, order, vpc
         self._rooms: Mapping[str, Room] = rooms(environment)
         self._kinds = environment.instance_types.by_name
         self._halls = {environment.failure_domain(host): host.hall for host in environment.hosts}
@@ -50,9 +51,11 @@ class _Fit:
     def run(self) -> Plan:
         items = [item for item in self._order.items if self._has(item)]
         pools = [self._pool(item, self._kinds[item.instance_type]) for item in items]
-        fabrics = () if self._extends else tuple(self._fabrics(items, pools))
+        fabrics = tuple(self._fabrics(items, pools)) if self._vpc is None else ()
+        for item in items if self._vpc else ():
+            self._require_fabric(item)
         left = sum(self._rooms[pool.instance_type].nodes - pool.nodes for pool in pools)
-        system = None if self._extends else self._system(pools)
+        system = self._system(pools) if self._vpc is None else None
         return Plan(pools=tuple(pools), system=system, fabrics=fabrics, left=left)
 
     def _has(self, item: OrderItemSpec) -> bool:
@@ -68,8 +71,11 @@ class _Fit:
             if item.within is Within.NVLINK_DOMAIN and nodes > each:
                 text = f"an NVLink domain of {kind.name} has {each} nodes without its spares, {nodes} are ordered"
                 self._refuse(Reason.NVLINK_DOMAIN, text, nodes - each)
-            racks = -(-nodes // each)
-            nodes = racks * each
+            racks = -(-nodes // each) if each else 0
+            nodes = racks * each or nodes
+            if not each:
+                text = f"all nodes of an NVLink domain of {kind.name} are spares ({self._environment.region.spares})"
+                self._refuse(Reason.CAPACITY, text, nodes)
             if racks > len(room.domains):
                 text = f"{racks} NVLink domains of {kind.name} are ordered, {len(room.domains)} are free"
                 self._refuse(Reason.CAPACITY, text, (racks - len(room.domains)) * each)
@@ -101,7 +107,7 @@ class _Fit:
             if sought and any(item.within is not Within.REGION for item, _ in sought):
                 yield from self._one_fabric(here, [pool for _, pool in sought])
             elif sought:
-                yield from sorted(fabric.name for fabric in here)
+                yield from sorted(item.name for item in here if any(self._on(item, pool) for _, pool in sought))
 
     def _one_fabric(self, fabrics: list[FabricSpec], pools: list[PlannedPool]) -> Iterator[str]:
         """Yield the fabric with the least room of those that carry all ``pools``."""
@@ -114,6 +120,22 @@ class _Fit:
         rest = listed(f"{name} lacks {count}" for name, count in sorted(short.items()))
         text = f"no fabric has {wanted} ({rest})" if short else f"has no fabric for {wanted}"
         self._refuse(Reason.FABRIC, text, min(short.values(), default=sum(pool.nodes for pool in pools)))
+
+    def _require_fabric(self, item: OrderItemSpec) -> None:
+        """Refuse an item that must be on one fabric if the VPC of its cluster is on none or on several."""
+        kind, vpc = self._kinds[item.instance_type], self._vpc
+        if vpc is None or item.within is Within.REGION or not any(_has_ports(kind, other) for other in FabricKind):
+            return
+        halls = {host.hall for host in self._environment.hosts if host.instance_type == kind.name}
+        names = [
+            fabric.name
+            for fabric in self._environment.region.fabrics
+            if fabric.name in vpc.fabrics and ports_on(kind, fabric)
+            if {*reached(self._environment, fabric)} & halls
+        ]
+        if len(names) != 1:
+            text = f"VPC {vpc.name} of the cluster is on {listed(names)}, and {kind.name} must be on one fabric"
+            self._refuse(Reason.FABRIC, text, 0)
 
     def _on(self, fabric: FabricSpec, pool: PlannedPool) -> int:
         """Return the orderable nodes of the type of ``pool`` on ``fabric``."""
@@ -141,15 +163,15 @@ class _Fit:
         self.refusals.append(Refusal(reason=reason, text=text, lacking=lacking))
 
 
-def fit(environment: Environment, order: OrderSpec, *, extends: bool) -> tuple[Plan, list[Refusal]]:
+def fit(environment: Environment, order: OrderSpec, vpc: VpcSpec | None = None) -> tuple[Plan, list[Refusal]]:
     """Return the pools of ``order`` in a region, and the reasons why they do not fit; empty if they fit.
 
     Args:
         environment: region without problems.
         order: the order.
-        extends: whether the order adds pools to a cluster of the region; its VPC has fabrics already.
+        vpc: VPC of the cluster to which the order adds pools; None if the order creates the cluster.
     """
-    fitting = _Fit(environment, order, extends=extends)
+    fitting = _Fit(environment, order, vpc)
     plan = fitting.run()
     return plan, fitting.refusals
 

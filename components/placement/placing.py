@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.allocate.allocation import allocate
-from components.lookups.pools import tenant_file
+from components.lookups.pools import clusters, tenant_file
 from components.placement.constraints import refusals
 from components.placement.decision import Decision, Reason, Refusal, Verdict
 from components.placement.fit import Plan, fit
@@ -13,6 +13,7 @@ from components.rules.checks import check, check_data
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.network.tenant_network import VpcSpec
 from components.specs.reading.edits import edited
 from components.specs.reading.fleet import Fleet
 from components.specs.reading.parsing import parsed
@@ -79,12 +80,12 @@ def place(order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], t
     candidates: list[_Candidate] = []
     for environment in sorted(environments, key=lambda item: item.name):
         if environment.name in fleet.regions:
-            extends = _has_cluster(environment, order)
-            plan, unfit = fit(environment, order, extends=extends)
+            vpc = _vpc(environment, order)
+            plan, unfit = fit(environment, order, vpc)
             if against := (*refusals(fleet, environment, order), *unfit):
                 refused.append(Verdict(region=environment.name, refusals=against))
             else:
-                candidates.append(_Candidate(environment, plan, texts.get(environment.name), extends))
+                candidates.append(_Candidate(environment, plan, texts.get(environment.name), vpc is not None))
     ranked: list[Verdict] = []
     edits: Edits | None = None
     for candidate in sorted(candidates, key=lambda item: item.key):
@@ -111,9 +112,16 @@ def with_region(text: str, region: str) -> str:
     return edited(text, edit)
 
 
-def _has_cluster(environment: Environment, order: OrderSpec) -> bool:
-    tenants = [tenant for tenant in environment.tenants if tenant.tenant == order.tenant]
-    return any(cluster.name == order.cluster for tenant in tenants for cluster in tenant.clusters)
+def _vpc(environment: Environment, order: OrderSpec) -> VpcSpec | None:
+    """Return the VPC of the cluster to which ``order`` adds pools; None if the region has no such cluster."""
+    return next(
+        (
+            placed.vpc
+            for placed in clusters(environment)
+            if placed.tenant.tenant == order.tenant and placed.cluster.name == order.cluster
+        ),
+        None,
+    )
 
 
 def _tried(candidate: _Candidate, order: OrderSpec) -> Edits | Refusal:

@@ -233,4 +233,5 @@ def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:
         parts += [plural(problems, "problem")] if problems else []
         parts += [plural(violations, "policy violation")] if violations else []
         parts += [f"{waived} waived"] if waived else []
-        print_text(f"{plural(len(results), 'environment')}: {', '.join(parts)}", to_stderr=to_stderr)
+        count = sum(result.name != FLEET for result in results)
+        print_text(f"{plural(count, 'environment')}: {', '.join(parts)}", to_stderr=to_stderr)

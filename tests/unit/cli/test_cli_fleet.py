@@ -81,6 +81,7 @@ def test_check_reports_the_fleet_of_all_regions(invoke: Invoke, fleet: Path, edi
     assert result.exit_code == ExitCode.BAD_DATA
     assert "environments/fleet: 1 problem\n  ../fleet.yaml:3  regions.desktop: there is no folder" in result.stderr
     assert "reported by fleet.missing-regions" in result.stderr
+    assert result.stdout.endswith("1 environment: 1 ok, 1 problem, 1 waived\n")
     [found] = [item for item in sarif["runs"][0]["results"] if item["ruleId"] == "fleet.missing-regions"]
     place = found["locations"][0]["physicalLocation"]
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("environments/fleet.yaml", 3)
