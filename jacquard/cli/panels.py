@@ -70,7 +70,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "comment",
             "jacquard.cli.verbs.comment:comment",
             "Create or update the comment of a pull request, at GitHub or GitLab.",
-            ("jacquard comment impact.md", "jacquard comment impact.md --required"),
+            ("jacquard comment impact.md", "jacquard comment .preview/*/comment.md --required"),
         ),
         Verb(
             "approve",

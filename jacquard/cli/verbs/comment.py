@@ -1,6 +1,7 @@
 """``jacquard comment``: publishes the output of ``impact`` or ``preview`` as a comment of a pull request."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from jacquard.cli.console import stdout
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.views.changes.joined_comment import joined
 from jacquard.forges.forge import ForgeError
 from jacquard.forges.pipeline import Pipeline, PipelineError, pipeline
 from jacquard.forges.publishing import Outcome, Post, marked, publish
@@ -21,10 +23,11 @@ _MESSAGES = {
     Outcome.OLDER: "{}: comment of a newer run left unchanged",
 }
 
-FileArgument = Annotated[
-    Path,
+FilesArgument = Annotated[
+    list[Path],
     typer.Argument(
-        metavar="FILE", help="Text that starts with a marker, such as the output of 'impact --format markdown'."
+        metavar="FILE...",
+        help="Texts that start with the same marker, such as the output of 'impact --format markdown'.",
     ),
 ]
 NumberOption = Annotated[
@@ -52,7 +55,7 @@ RequiredOption = Annotated[
 
 
 def comment(
-    file: FileArgument, *, pull_request: NumberOption = None, run: RunOption = None, required: RequiredOption = False
+    files: FilesArgument, *, pull_request: NumberOption = None, run: RunOption = None, required: RequiredOption = False
 ) -> None:
     """Create or update the comment of a pull request, at GitHub or GitLab.
 
@@ -61,14 +64,11 @@ def comment(
     comment of a later run is left unchanged. Requests are retried for at most five minutes if the forge limits their
     rate. Without a token, or if the forge rejects the request, a warning is printed and the exit code is 0. At GitHub,
     the text is also added to the summary page of the run.
+
+    Several files, such as the previews of several regions, become one comment. If they are too long together, details
+    are omitted before verdicts.
     """
-    text = _read(file)
-    if not marked(text):
-        msg = (
-            f"{file}:1: must be a marker that identifies the comment, such as <!-- jacquard impact -->; write the file "
-            f"with: jacquard impact --format markdown > {file}"
-        )
-        raise Stop(msg, ExitCode.BAD_DATA)
+    text = joined(_texts(files))
     try:
         job = pipeline(os.environ, pull_request=pull_request, run=run)
     except PipelineError as error:
@@ -83,6 +83,29 @@ def comment(
         show(msg, "warning")
         return
     stdout().print(_MESSAGES[outcome].format(job.place), soft_wrap=True, markup=False)
+
+
+def _texts(files: Sequence[Path]) -> list[str]:
+    """Return the texts of ``files``, which belong to one comment."""
+    texts = [_read(file) for file in files]
+    for file, text in zip(files, texts, strict=True):
+        if not marked(text):
+            msg = (
+                f"{file}:1: must be a marker that identifies the comment, such as <!-- jacquard impact -->; write the "
+                f"file with: jacquard impact --format markdown > {file}"
+            )
+            raise Stop(msg, ExitCode.BAD_DATA)
+        if (mark := _mark(text)) != _mark(texts[0]):
+            msg = (
+                f"{file}:1: must be {_mark(texts[0])}, as in {files[0]} (got {mark}); run 'jacquard comment' once for "
+                "each comment"
+            )
+            raise Stop(msg, ExitCode.BAD_DATA)
+    return texts
+
+
+def _mark(text: str) -> str:
+    return text.partition("\n")[0].rstrip()
 
 
 def _read(file: Path) -> str:

@@ -12,6 +12,7 @@ from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.changes.impact_comment import comment as impact_comment
+from jacquard.cli.views.changes.markdown import LIMIT_BYTES
 from jacquard.cli.views.changes.preview_comment import comment as preview_comment
 from jacquard.forges import publishing
 
@@ -128,7 +129,55 @@ def test_a_file_without_a_mark_is_refused(invoke: Invoke, tmp_path: Path) -> Non
     )
 
 
+@pytest.fixture
+def previews(tmp_path: Path) -> list[Path]:
+    """Comments of three regions, the first of which has a long list."""
+    files = [tmp_path / name for name in ("one.md", "two.md", "three.md")]
+    long = "".join(f"- host {number}\n" for number in range(6000))
+    for file, lines in zip(files, (long, "- few\n", "- few\n"), strict=True):
+        details = f"\n<details><summary>hosts</summary>\n\n{lines}\n</details>\n"
+        file.write_text(f"<!-- jacquard preview -->\n### Safe: {file.stem}\n{details}")
+    return files
+
+
+def test_the_files_of_several_regions_are_one_comment(invoke: Invoke, forge: FakeForge, previews: list[Path]) -> None:
+    assert invoke("comment", *map(str, previews[1:])).exit_code == ExitCode.OK
+
+    [comment] = forge.comments
+    assert comment.body.count("<!-- jacquard preview -->") == 1
+    assert [line for line in comment.body.splitlines() if line.startswith(("###", "- few"))] == [
+        "### Safe: two",
+        "- few",
+        "### Safe: three",
+        "- few",
+    ]
+    assert "omitted" not in comment.body
+
+
+def test_verdicts_are_kept_if_the_files_are_too_long_together(
+    invoke: Invoke, forge: FakeForge, previews: list[Path]
+) -> None:
+    assert invoke("comment", *map(str, previews)).exit_code == ExitCode.OK
+
+    [comment] = forge.comments
+    verdicts = [line for line in comment.body.splitlines() if line.startswith("###")]
+    assert verdicts == ["### Safe: one", "### Safe: two", "### Safe: three"]
+    assert comment.body.count("<details>") == comment.body.count("</details>") == 2
+    assert "1 section omitted (size limit of comments); the files of this run contain all." in comment.body
+    assert len(comment.body.encode()) < LIMIT_BYTES
+
+
 @pytest.mark.usefixtures("forge")
+def test_files_of_two_comments_are_refused(invoke: Invoke, text: Path, previews: list[Path]) -> None:
+    result = invoke("comment", str(text), str(previews[1]))
+
+    assert (result.exit_code, result.stdout) == (ExitCode.BAD_DATA, "")
+    assert result.stderr == (
+        f"error: {previews[1]}:1: must be <!-- jacquard impact -->, as in {text} (got <!-- jacquard preview -->); run "
+        "'jacquard comment' once for each comment\n"
+    )
+
+
 def test_a_file_that_is_not_there_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("comment", str(tmp_path / "comment.md"))
 
