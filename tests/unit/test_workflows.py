@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from workflow_steps import steps
 
 from jacquard.cli.panels import VERBS
 from jacquard.lab.toolchain import binaries
@@ -20,19 +19,18 @@ OWN = paths.ROOT / ".github"
 STARTER = paths.ROOT / "jacquard/starters/files" / "repository"
 WORKFLOWS = sorted([*OWN.glob("workflows/*.yml"), *STARTER.glob("github/workflows/*.yml")])
 GITLAB = STARTER / "gitlab-ci.yml"
-FILES = [*WORKFLOWS, *sorted(OWN.glob("actions/*/action.yml"))]
+ACTION = paths.ROOT / "action.yml"
+FILES = [*WORKFLOWS, *sorted(OWN.glob("actions/*/action.yml")), ACTION]
+REUSABLE = sorted(OWN.glob("workflows/regions-*.yml"))
 INSTALLED = "python -m venv .venv && .venv/bin/pip install -r requirements.txt"
-SET_UP = {INSTALLED, ".venv/bin/jacquard setup"}
+LISTED = (
+    """jq -nrc '"names=\\([$ARGS.positional[] | split("/")[1]])"' --args environments/*/region.yaml"""
+    ' >> "$GITHUB_OUTPUT"'
+)
+SET_UP = {INSTALLED, LISTED, ".venv/bin/jacquard setup"}
 PIN = re.compile(r"uses: ([\w./-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+")
 EACH = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(paths.ROOT)))
 TARGETS = re.findall(r"^([a-z-]+):.*## ", (paths.ROOT / "Makefile").read_text(), re.MULTILINE)
-
-
-def steps(file: Path) -> Iterator[dict[str, Any]]:
-    """Return the steps of all jobs of a workflow, or of an action."""
-    loaded = yaml.safe_load(file.read_text())
-    for job in [*loaded.get("jobs", {}).values(), *([loaded["runs"]] if "runs" in loaded else [])]:
-        yield from job["steps"]
 
 
 def commands(file: Path) -> list[str]:
@@ -47,7 +45,7 @@ def known(command: str) -> bool:
             return verb in VERBS
         case ["make", target]:
             return target in TARGETS
-    return command == INSTALLED
+    return command in {INSTALLED, LISTED}
 
 
 def test_actionlint_has_nothing_to_say() -> None:
@@ -69,7 +67,17 @@ def test_zizmor_has_nothing_to_say() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@EACH
+@pytest.mark.parametrize(
+    ("schema", "files"), [("github-workflows", WORKFLOWS), ("github-actions", FILES[len(WORKFLOWS) :])]
+)
+def test_published_schemas_accept_them(schema: str, files: list[Path]) -> None:
+    command = [paths.VENV / "bin" / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file != ACTION], ids=str)
 def test_what_runs_is_a_command_of_ours_into_which_nothing_is_pasted(file: Path) -> None:
     assert [command for command in commands(file) if not known(command) or "${{" in command] == []
 
@@ -145,7 +153,7 @@ def test_only_a_job_that_runs_nothing_of_the_branch_may_write_comments() -> None
 def test_both_repositories_do_the_same(name: str) -> None:
     own, starter = (
         [
-            re.sub(r"\b(laptop|starter)\b", "REGION", command)
+            re.sub(r'"?(\.preview/)?(\blaptop\b|\$REGION)"?', r"\1REGION", command)
             for command in commands(file)
             if command not in SET_UP and command.startswith(".venv/bin/jacquard ")
         ]
@@ -153,3 +161,39 @@ def test_both_repositories_do_the_same(name: str) -> None:
     )
 
     assert [command for command in own if " drift " not in command] == starter
+
+
+def test_an_action_gets_values_by_its_variables() -> None:
+    assert [command for command in commands(ACTION) if "${{" in command] == []
+
+
+@pytest.mark.parametrize("file", REUSABLE, ids=lambda file: file.stem)
+def test_a_reusable_workflow_does_what_that_of_a_new_repository_does(file: Path) -> None:
+    reusable, starter = (
+        yaml.safe_load(path.read_text())
+        for path in (file, STARTER / "github" / "workflows" / file.name.removeprefix("regions-"))
+    )
+
+    assert {key: reusable[key] for key in ("jobs", "permissions", "concurrency")} == {
+        key: starter[key] for key in ("jobs", "permissions", "concurrency")
+    }
+    inputs = {
+        name: spec["description"] for name, spec in (reusable[True]["workflow_call"] or {}).get("inputs", {}).items()
+    }
+    ordered = (starter[True].get("workflow_dispatch") or {}).get("inputs", {})
+    assert inputs == {name: spec["description"] for name, spec in ordered.items()}
+
+
+def test_each_workflow_of_a_new_repository_is_also_reusable() -> None:
+    assert [f"regions-{file.name}" for file in sorted(STARTER.glob("github/workflows/*.yml"))] == [
+        file.name for file in REUSABLE
+    ]
+
+
+def test_no_job_of_a_new_repository_has_a_key_of_a_cloud() -> None:
+    """Roles are assumed by the identity of the job, and only jobs that assume one may ask for it."""
+    for file in WORKFLOWS:
+        assert "secrets." not in file.read_text()
+        for job in yaml.safe_load(file.read_text())["jobs"].values():
+            assumes = any(step.get("uses", "").startswith("aws-actions/") for step in job["steps"])
+            assert (job["permissions"].get("id-token") == "write") is assumes
