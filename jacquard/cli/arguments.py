@@ -58,7 +58,7 @@ SomeEnvs = Annotated[
     typer.Argument(metavar="ENV", help="Environments: folders under environments/.", autocompletion=_complete),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
-RESULT_FORMAT_HELP = "Output format; sarif, junit and github contain only the results of rules."
+RESULT_FORMAT_HELP = "Output format; sarif, junit, github and gitlab contain only the results of rules."
 ResultFormatOption = Annotated[ResultFormat, typer.Option("--format", help=RESULT_FORMAT_HELP)]
 ReviewFormatOption = Annotated[ReviewFormat, typer.Option("--format", help="Output format.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip the prompt; rehearsals never prompt.")]

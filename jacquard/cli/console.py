@@ -71,9 +71,11 @@ class ResultFormat(StrEnum):
     """Format for CI systems: a case for each rule."""
     GITHUB = "github"
     """Annotations of GitHub for the log of a job."""
+    GITLAB = "gitlab"
+    """Code Quality report of GitLab."""
 
 
-RESULT_FORMATS = (ResultFormat.SARIF, ResultFormat.JUNIT, ResultFormat.GITHUB)
+RESULT_FORMATS = (ResultFormat.SARIF, ResultFormat.JUNIT, ResultFormat.GITHUB, ResultFormat.GITLAB)
 """Formats that contain only the results of rules."""
 
 
@@ -86,6 +88,7 @@ class ImpactFormat(StrEnum):
     SARIF = "sarif"
     JUNIT = "junit"
     GITHUB = "github"
+    GITLAB = "gitlab"
 
 
 class ReviewFormat(StrEnum):

@@ -109,6 +109,10 @@ def _print(judged: Judged, output: str) -> None:
             write_text(
                 junit.report(judged.results, judged.command, judged.environments, judged.rules(), judged.failure)
             )
+        case "gitlab":
+            from jacquard.cli.views.results import gitlab  # noqa: PLC0415
+
+            write_text(json_text(gitlab.report(judged.results, judged.command, judged.failure)))
         case _:
             from jacquard.cli.views.results import github  # noqa: PLC0415
 

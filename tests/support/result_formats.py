@@ -1,4 +1,4 @@
-"""Readers of the formats of results: SARIF by its published schema, JUnit by a parser, annotations of GitHub."""
+"""Readers of the formats of results: SARIF by its published schema, JUnit by a parser, those of GitHub and GitLab."""
 
 from __future__ import annotations
 
@@ -101,6 +101,22 @@ def annotations(text: str) -> list[Annotation]:
             )
         )
     return found
+
+
+_SEVERITIES = {"info", "minor", "major", "critical", "blocker"}
+
+
+def quality(text: str) -> list[dict[str, Any]]:
+    """Return the issues of a Code Quality report; each has the fields and values that GitLab requires."""
+    issues: list[dict[str, Any]] = json.loads(text)
+    for issue in issues:
+        assert issue.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert issue["severity"] in _SEVERITIES
+        assert not issue["location"]["path"].startswith(("/", "./"))
+        assert issue["location"]["lines"]["begin"] >= 1
+    fingerprints = [issue["fingerprint"] for issue in issues]
+    assert len(fingerprints) == len({*fingerprints})
+    return issues
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,6 @@ from jacquard.machine.errors import ToolchainError
 OWN = paths.ROOT / ".github"
 STARTER = paths.ROOT / "jacquard/starters/files" / "repository"
 WORKFLOWS = sorted([*OWN.glob("workflows/*.yml"), *STARTER.glob("github/workflows/*.yml")])
-GITLAB = STARTER / "gitlab-ci.yml"
 ACTION = paths.ROOT / "action.yml"
 FILES = [*WORKFLOWS, *sorted(OWN.glob("actions/*/action.yml")), ACTION]
 REUSABLE = sorted(OWN.glob("workflows/regions-*.yml"))
@@ -80,14 +79,6 @@ def test_published_schemas_accept_them(schema: str, files: list[Path]) -> None:
 @pytest.mark.parametrize("file", [file for file in FILES if file != ACTION], ids=str)
 def test_what_runs_is_a_command_of_ours_into_which_nothing_is_pasted(file: Path) -> None:
     assert [command for command in commands(file) if not known(command) or "${{" in command] == []
-
-
-def test_gitlab_runs_commands_of_ours() -> None:
-    jobs = [job for job in yaml.safe_load(GITLAB.read_text()).values() if isinstance(job, dict)]
-    found = [command for job in jobs for key in ("before_script", "script") for command in job.get(key, [])]
-
-    assert len(found) > len(jobs) / 2
-    assert [command for command in found if not known(command)] == []
 
 
 @EACH

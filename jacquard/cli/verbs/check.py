@@ -108,8 +108,8 @@ def check(
 def _print(results: Sequence[CheckResult], output: ResultFormat) -> None:
     if output is ResultFormat.JSON:
         print_json([result.to_json() for result in results])
-    elif output in (ResultFormat.TEXT, ResultFormat.GITHUB):
-        _report(results, to_stderr=output is ResultFormat.GITHUB)  # annotations do not replace the report in a log
+    elif output in (ResultFormat.TEXT, ResultFormat.GITHUB, ResultFormat.GITLAB):
+        _report(results, to_stderr=output is not ResultFormat.TEXT)  # annotations do not replace the report in a log
 
 
 def mend(names: Sequence[str], *, write: bool) -> None:

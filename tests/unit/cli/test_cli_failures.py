@@ -22,7 +22,9 @@ USAGE = {
     "inventory impor": "no such command 'impor'; did you mean 'import'?",
     "check --todai x": "no such option: --todai; did you mean '--today'?",
     "check --format": "option '--format' requires an argument; see 'jacquard --help'",
-    "check --format jsn": "--format: must be one of text, json, sarif, junit, github (got 'jsn'); did you mean 'json'?",
+    "check --format jsn": (
+        "--format: must be one of text, json, sarif, junit, github, gitlab (got 'jsn'); did you mean 'json'?"
+    ),
     "check --today 2026-13-45": "--today: must be a date (got '2026-13-45'); write YYYY-MM-DD, such as 2026-01-31",
     "approve laptop a --expires soon": "--expires: must be a date (got 'soon'); write YYYY-MM-DD, such as 2026-01-31",
     "show": "missing argument 'ENV'; see 'jacquard show --help'",

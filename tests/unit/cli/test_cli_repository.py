@@ -76,6 +76,17 @@ def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, regions: Path
     assert "on-call@cloud.example" in (regions / COMPONENT).read_text()
 
 
+def test_a_further_region_is_in_the_workflows_and_must_be_added_to_the_pipeline(invoke: Invoke, regions: Path) -> None:
+    result = invoke("new", "edge-2")
+
+    assert result.exit_code == 0, result.output
+    assert "note: if you use GitLab, add edge-2 to the regions in .gitlab-ci.yml\n" in result.stderr
+    assert "edge-1" not in "".join(file.read_text() for file in (regions / ".github").rglob("*.yml"))
+
+    (regions / ".gitlab-ci.yml").unlink()
+    assert "GitLab" not in invoke("new", "edge-3").stderr
+
+
 def test_generated_files_are_current_and_pages_of_ours_stay_away(invoke: Invoke, regions: Path) -> None:
     result = invoke("schema")
 

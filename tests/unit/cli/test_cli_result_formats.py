@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from fake_pulumi import FakePulumi
 from repositories import committed
-from result_formats import annotations, junit, succeeded, valid_sarif
+from result_formats import annotations, junit, quality, succeeded, valid_sarif
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
@@ -53,7 +53,8 @@ def test_check_names_a_wrong_value_in_each_format(invoke: Invoke, wrong: Path) -
     line, text = line_of(wrong, "    vpc: acmee"), "clusters[0].vpc: 'acmee' is not declared in vpcs of this file"
     rule, file = "references.cluster-references", "environments/laptop/tenants/acme.yaml"
 
-    outputs = {form: invoke("check", "laptop", "--format", form) for form in ("sarif", "junit", "github", "json")}
+    forms = ("sarif", "junit", "github", "gitlab", "json")
+    outputs = {form: invoke("check", "laptop", "--format", form) for form in forms}
 
     assert {output.exit_code for output in outputs.values()} == {ExitCode.BAD_DATA}
     [logged] = valid_sarif(outputs["sarif"].stdout)
@@ -65,8 +66,30 @@ def test_check_names_a_wrong_value_in_each_format(invoke: Invoke, wrong: Path) -
     [noted] = annotations(outputs["github"].stdout)
     assert (noted.level, noted.file, noted.line, noted.title) == ("error", file, line, rule)
     assert noted.message.startswith(text)
+    [issue] = quality(outputs["gitlab"].stdout)
+    assert (issue["check_name"], issue["severity"]) == (rule, "critical")
+    assert issue["location"] == {"path": file, "lines": {"begin": line}}
+    assert issue["description"].startswith(text)
     [found] = json.loads(outputs["json"].stdout)[0]["results"]
     assert (found["rule"], found["file"], found["line"], found["blocks"]) == (rule, "tenants/acme.yaml", line, True)
+
+
+def test_a_waived_violation_is_information_for_gitlab(invoke: Invoke) -> None:
+    result = invoke("check", "laptop", *DAY, "--format", "gitlab")
+
+    assert result.exit_code == ExitCode.OK
+    issues = quality(result.stdout)
+    assert {issue["severity"] for issue in issues if issue["check_name"] == UNFILTERED} == {"info"}
+    assert all(issue["description"].startswith("waived: ") for issue in issues if issue["severity"] == "info")
+
+
+def test_a_command_that_could_not_judge_is_an_issue_for_gitlab(invoke: Invoke) -> None:
+    result = invoke("impact", "laptop", "--base", "nosuchref", "--format", "gitlab")
+
+    assert result.exit_code != ExitCode.OK
+    [issue] = quality(result.stdout)
+    assert (issue["check_name"], issue["severity"]) == ("jacquard impact", "blocker")
+    assert issue["description"].startswith("git could not find the repository of the environments")
 
 
 def test_a_sound_region_has_a_passed_case_for_each_rule_and_a_skipped_one_for_a_waiver(invoke: Invoke) -> None:

@@ -89,7 +89,7 @@ def test_no_output_shows_a_secret(
     monkeypatch.setattr(checks, "CHANGES", ())  # The texts include versions, whose digests stay the same.
     page = tmp_path / "page.html"
     runs = [
-        *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif", "junit", "github")),
+        *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif", "junit", "github", "gitlab")),
         ("check", "laptop", "--diff"),
         *(("impact", "laptop", "--html", str(page), "--format", form) for form in ImpactFormat),
         *(("render", "laptop", "--base", "HEAD", "--format", form) for form in ("text", "json", "markdown")),

@@ -45,6 +45,8 @@ _Repository = Annotated[
         help="Create a repository in DIR and add the region to it. Default: add the region to the current repository.",
     ),
 ]
+_PIPELINE = ".gitlab-ci.yml"
+"""Pipeline whose regions are a list, because GitLab cannot compute the matrix of a job."""
 
 
 def new(
@@ -82,6 +84,14 @@ def new(
         print_json({"environment": region, "files": files, "next": list(steps)})
     else:
         _report(str(root or paths.DATA), files, like_, steps)
+        if root is None and not _is_in_pipeline(region):
+            show(f"if you use GitLab, add {region} to the regions in {_PIPELINE}", "note")
+
+
+def _is_in_pipeline(region: str) -> bool:
+    """Return whether the pipeline of the repository, if there is one, contains the region."""
+    file = paths.environments().parent / _PIPELINE
+    return not file.is_file() or region in re.findall(r"[\w-]+", file.read_text(encoding="utf-8", errors="replace"))
 
 
 def _texts(region: str, like_: str | None, halls: list[str]) -> dict[str, str]:
