@@ -82,7 +82,16 @@ def _first_line(path: Path) -> str:
 
 
 _FOLDER = FILES / "repository"
-_HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github", "gitlab-ci.yml")}
+_DOTTED = (
+    "devcontainer",
+    "dockerignore",
+    "gitattributes",
+    "github",
+    "gitignore",
+    "gitlab-ci.yml",
+    "pre-commit-config.yaml",
+)
+_HIDDEN = {name: f".{name}" for name in _DOTTED}
 """Files whose names in the package lack the leading dot, because package data cannot start with a dot."""
 
 

@@ -31,6 +31,8 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
     schemas = [f"schemas/{schema.file_name(kind)}" for kind in KINDS]
     assert around == sorted(
         [
+            ".devcontainer/devcontainer.json",
+            ".dockerignore",
             ".gitattributes",
             ".github/workflows/check.yml",
             ".github/workflows/nightly.yml",
@@ -38,13 +40,16 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
             ".github/workflows/up.yml",
             ".gitignore",
             ".gitlab-ci.yml",
+            ".pre-commit-config.yaml",
             ".starter.zip",
+            "Dockerfile",
             "Pulumi.yaml",
             "README.md",
             COMPONENT,
             "policy-pack/PulumiPolicy.yaml",
             "policy-pack/__main__.py",
             RULE,
+            "renovate.json",
             "requirements.txt",
             *schemas,
             "program/__main__.py",

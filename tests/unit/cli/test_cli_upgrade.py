@@ -64,7 +64,7 @@ def test_a_current_repository_stays_as_it_is(invoke: Invoke, committed: Path) ->
     result = invoke("upgrade")
 
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "jacquard 0.1.0 -> jacquard 0.1.0: 22 files current\n"
+    assert result.stdout == "jacquard 0.1.0 -> jacquard 0.1.0: 27 files current\n"
     assert git(committed, "status", "--porcelain") == ""
 
 
@@ -79,7 +79,7 @@ def test_unedited_files_become_those_of_a_new_repository(invoke: Invoke, older: 
         "README.md: updated\n"
         f"{GONE}: removed; this version does not use it\n"
         f"{VERSIONS}: updated\n"
-        "jacquard 0.0.9 -> jacquard 0.1.0: 17 other files current\n"
+        "jacquard 0.0.9 -> jacquard 0.1.0: 22 other files current\n"
     )
     assert result.stderr == NEXT
     git(older, "add", "-A")
@@ -128,7 +128,7 @@ def test_the_next_upgrade_starts_from_this_one(invoke: Invoke, older: Path, edit
 
     result = invoke("upgrade", "--check")
 
-    assert (result.exit_code, result.stdout) == (0, "jacquard 0.1.0 -> jacquard 0.1.0: 22 files current\n")
+    assert (result.exit_code, result.stdout) == (0, "jacquard 0.1.0 -> jacquard 0.1.0: 27 files current\n")
 
 
 def test_a_file_that_the_user_removed_stays_removed(invoke: Invoke, older: Path) -> None:
