@@ -2,7 +2,6 @@
 
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from jacquard.lab.toolchain import binaries, build, checks, engine, families, plugins, tools, virtualenv
@@ -78,7 +77,7 @@ def set_up_nightly(progress: Progress) -> None:
     _build(families.nightly(), progress)
 
 
-def _build(wanted: Sequence[Family], progress: Progress) -> None:
+def _build(wanted: tuple[Family, ...], progress: Progress) -> None:
     go = tools.find("go")
     missing = binaries.missing(wanted, checks.usable(go))
     if problems := checks.problems(missing, go=go, venv=False):
