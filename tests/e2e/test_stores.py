@@ -72,7 +72,7 @@ def logged(stores: VictoriaStores, cluster: str, query: str = "*", **headers: st
 
 def write_sample(stores: VictoriaStores, cluster: str, *labels: tuple[str, str]) -> None:
     """Write a sample of the metric ``probe`` as the agent of a cluster does, with any labels."""
-    body = telemetry.samples((("__name__", "probe"), *labels), 1.0)
+    body = telemetry.samples(((("__name__", "probe"), *labels), 1.0))
     url, login = stores.url + metrics_store.WRITE_PATH, stores.login(cluster)
     answer = request(url, body, login=login, Content_Type="application/x-protobuf", Content_Encoding="snappy")
     assert answer.status == 204, answer

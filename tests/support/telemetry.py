@@ -18,16 +18,24 @@ def records(messages: Iterable[str], attributes: Mapping[str, str]) -> bytes:
     return _part(1, _part(1, resource) + _part(2, found))
 
 
-def samples(labels: Iterable[tuple[str, str]], value: float) -> bytes:
-    """Return one sample of this moment, compressed as snappy requires but without any compression.
+Labels = Iterable[tuple[str, str]]
+
+
+def samples(*series: tuple[Labels, float]) -> bytes:
+    """Return one sample of this moment for each of ``series``, at most 64 KiB in snappy's format without compression.
 
     Source: prometheus, prompb/remote.proto and prompb/types.proto; a label may be given twice.
     """
-    named = b"".join(_part(1, _text(1, name) + _text(2, text)) for name, text in labels)
-    now = b"\x09" + struct.pack("<d", value) + b"\x10" + _varint(time.time_ns() // 1_000_000)
-    data = _part(1, named + _part(2, now))
+    now = b"\x10" + _varint(time.time_ns() // 1_000_000)
+    data = b"".join(
+        _part(1, _labels(labels) + _part(2, b"\x09" + struct.pack("<d", value) + now)) for labels, value in series
+    )
     # A literal with its length in two bytes (google/snappy, format_description.txt).
     return _varint(len(data)) + bytes([61 << 2]) + (len(data) - 1).to_bytes(2, "little") + data
+
+
+def _labels(labels: Labels) -> bytes:
+    return b"".join(_part(1, _text(1, name) + _text(2, value)) for name, value in labels)
 
 
 def _text(number: int, value: str) -> bytes:

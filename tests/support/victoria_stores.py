@@ -116,7 +116,7 @@ class VictoriaStores:
         """Start a program of the stores or the proxy, also again after `kill`."""
         program, arguments, address = self._commands[name]
         self._run(name, [self._programs[program], *arguments])
-        wait_until(lambda: _is_healthy(address), timeout_seconds=60, what=f"{name} is healthy")
+        wait_until(lambda: is_healthy(address), timeout_seconds=60, what=f"{name} is healthy")
 
     def login(self, cluster: str) -> tuple[str, str]:
         """Return user name and password of a cluster."""
@@ -185,8 +185,8 @@ class VictoriaStores:
             return program, [local(text, name) for text in self.arguments(workload)], address[port or name]
 
         metrics = [f"-httpListenAddr={address['victoria-metrics']}", f"-storageDataPath={self._folder / 'metrics'}"]
-        # New samples are read at once, and series end with their last samples.
-        metrics += ["-search.latencyOffset=0s", "-search.maxStalenessInterval=5s", "-inmemoryDataFlushInterval=1s"]
+        # New samples are read at once, and series end soon after their last samples.
+        metrics += ["-search.latencyOffset=0s", "-search.maxStalenessInterval=15s", "-inmemoryDataFlushInterval=1s"]
         self._commands = {
             "victoria-metrics": ("victoria-metrics", metrics, address["victoria-metrics"]),
             **{name: command("victoria-logs", "vlstorage-logs", name) for name in nodes.values()},
@@ -217,7 +217,8 @@ class VictoriaStores:
         self._running[name] = process
 
 
-def _is_healthy(address: str) -> bool:
+def is_healthy(address: str) -> bool:
+    """Return whether a program of VictoriaMetrics at an address is ready for requests."""
     with suppress(URLError, OSError):
         return request(f"http://{address}/health").status == 200
     return False

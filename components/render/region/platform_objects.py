@@ -48,6 +48,9 @@ _UP_TO_DATE = "status_up_to_date_replicas"
 _STALLED = "120m"
 """Time in which a node is drained, deprovisioned, booted and joined, with a reserve for large servers."""
 _OLD_DAYS = 7
+_AFTER_FAULT = "3m"
+"""Time after which an alert about the fault itself fires, if there is one: its series must be scraped, and vmalert
+evaluates a rule each minute with samples that are 30 s old (VM:app/vmalert/rule/group.go)."""
 _SOON = "1m"
 """Hold time of a condition that is False only after a hold time of its health check."""
 
@@ -105,7 +108,7 @@ def rules(namespace: str, *groups: dict[str, Any]) -> Manifest:
             "A node failed its health check, and is repaired or replaced unless too many nodes have faults; see the"
             " condition HealthCheckSucceeded of its Machine.",
             audience=Audience.TENANT,
-            hold=_SOON,
+            hold=_AFTER_FAULT,
         ),
         alert(
             "NoSpareForNode",
