@@ -62,7 +62,7 @@ def test_the_python_reference_has_the_public_api() -> None:
 
 @cache
 def messages() -> str:
-    """Return all texts in the source; values inside of a text are line breaks."""
+    """Return all texts in the source and in its tables; values inside of a text are line breaks."""
     found = []
     for file in (file for package in PACKAGES for file in (paths.ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(text(file))):
@@ -73,6 +73,7 @@ def messages() -> str:
                     )
                 case ast.Constant(value=str()):
                     found.append(node.value)
+    found += [text(file) for package in PACKAGES for file in (paths.ROOT / package).rglob("*.yaml")]
     return "\n".join(found)
 
 

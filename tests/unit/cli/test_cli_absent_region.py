@@ -29,6 +29,8 @@ NOT_READ = {
     "up": "creates the region",
     "preview": "previews the creation of the region",
     "down": "removes the region, so an absent one is the result",
+    "fleet": "reports data",
+    "place": "edits data",
     "impact": "compares data; facts of clusters come from a file",
     "comment": "reads a file",
     "approve": "edits data",

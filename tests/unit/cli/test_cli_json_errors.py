@@ -28,6 +28,8 @@ READS_DATA = {
     "audit": ("laptop",),
     "show": ("laptop", "capacity"),
     "env": ("laptop",),
+    "fleet": (),
+    "place": ("order",),
     "render": ("laptop", "--out", "OUT"),
     "allocate": ("laptop",),
     "host": ("laptop", "a01-u01", "--to", "triage", "--reason", "broken"),
@@ -47,6 +49,17 @@ NO_DATA = {
     "doctor": "reads this machine",
 }
 """Commands with JSON that load no environment."""
+ORDER = """\
+schema_version: 1
+order: order
+tenant: heron
+contacts: {alerts: oncall@heron.example, changes: platform@heron.example}
+from: 2027-01-15
+cluster: heron
+version: v1.35.2
+items:
+  - {instance_type: h100-ib-8, nodes: 1}
+"""
 FIELDS = {"code", "message", "remedy", "file", "line", "details", "environment", "problems"}
 
 
@@ -59,6 +72,10 @@ def wrong(data_folder: Path, edit: Edit) -> Path:
 
 
 def typed(command: str, folder: Path) -> list[str]:
+    if command == "place":
+        (folder / "fleet.yaml").write_text("schema_version: 1\nregions:\n  laptop: {status: open, jurisdictions: [us]}\n")
+        (folder / "orders").mkdir()
+        (folder / "orders" / "order.yaml").write_text(ORDER)
     hosts = folder.parent / "hosts.csv"
     hosts.write_text("hostname,bmc_ip,mac,disk\nb01,10.1.9.1,02:00:00:00:09:01,/dev/sda\n")
     values = {"OUT": str(folder.parent / "out"), "HOSTS": str(hosts)}
