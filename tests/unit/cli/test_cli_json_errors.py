@@ -73,7 +73,8 @@ def wrong(data_folder: Path, edit: Edit) -> Path:
 
 def typed(command: str, folder: Path) -> list[str]:
     if command == "place":
-        (folder / "fleet.yaml").write_text("schema_version: 1\nregions:\n  laptop: {status: open, jurisdictions: [us]}\n")
+        regions = "regions:\n  laptop: {status: open, jurisdictions: [us]}\n"
+        (folder / "fleet.yaml").write_text(f"schema_version: 1\n{regions}")
         (folder / "orders").mkdir()
         (folder / "orders" / "order.yaml").write_text(ORDER)
     hosts = folder.parent / "hosts.csv"
