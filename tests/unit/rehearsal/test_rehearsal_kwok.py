@@ -164,13 +164,13 @@ def test_a_missing_binary_is_named(region: Region, monkeypatch: pytest.MonkeyPat
 def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Region) -> None:
     folder = region.cluster_folder("acme")
     folder.mkdir(parents=True)
-    numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], range(21001, 21007), strict=True))
+    numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], range(11001, 11007), strict=True))
     config = {
-        "options": {**numbers, "quota": 210011},
-        "components": [{"args": ["--etcd-servers=http://127.0.0.1:21001"]}],
+        "options": {**numbers, "quota": 110011},
+        "components": [{"args": ["--etcd-servers=http://127.0.0.1:11001"]}],
     }
     (folder / "kwok.yaml").write_text(json.dumps(config))
-    (folder / "kubeconfig.yaml").write_text("server: https://127.0.0.1:21002\n")
+    (folder / "kubeconfig.yaml").write_text("server: https://127.0.0.1:11002\n")
 
     kwok._renumber(region, "acme")
 
@@ -178,7 +178,7 @@ def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Reg
     new = written["options"]
     assert not set(numbers.values()) & {new[name] for name in numbers}
     assert written["components"] == [{"args": [f"--etcd-servers=http://127.0.0.1:{new['etcdPort']}"]}]
-    assert new["quota"] == 210011
+    assert new["quota"] == 110011
     assert (folder / "kubeconfig.yaml").read_text() == f"server: https://127.0.0.1:{new['kubeApiserverPort']}\n"
 
 
