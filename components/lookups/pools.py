@@ -1,6 +1,7 @@
 """Lookups and iterators shared by all components: tenants' files, clusters, pools, VMs and problems."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from components.lookups.spares import nodes_within
@@ -153,6 +154,12 @@ def clusters_of(tenant: TenantSpec) -> Iterator[PlacedCluster]:
         yield PlacedCluster(tenant=tenant, cluster=cluster, path=("clusters", index))
 
 
+def placed_cluster(environment: Environment, tenant: str, name: str) -> PlacedCluster | None:
+    """Return the cluster ``name`` of ``tenant``; None if there is none."""
+    placed = (item for item in clusters(environment) if item.tenant.tenant == tenant and item.cluster.name == name)
+    return next(placed, None)
+
+
 def pools(environment: Environment) -> Iterator[PlacedPool]:
     """Yield all pools in order of file and entry."""
     for placed in clusters(environment):
@@ -200,6 +207,31 @@ def most_nodes(environment: Environment, pool: NodePoolSpec) -> int:
     if pool.autoscaling and pool.max_nodes is not None:
         return pool.max_nodes
     return wanted_nodes(environment, pool)
+
+
+def requested_nodes(environment: Environment) -> Counter[tuple[str, str]]:
+    """Return the maximum number of nodes of all pools, by tenant and instance type."""
+    nodes = Counter[tuple[str, str]]()
+    for placed in pools(environment):
+        nodes[placed.tenant.tenant, placed.pool.instance_type] += most_nodes(environment, placed.pool)
+    return nodes
+
+
+def promised_nodes(environment: Environment) -> Counter[tuple[str, str]]:
+    """Return the nodes of all contracts, by tenant and instance type."""
+    nodes = Counter[tuple[str, str]]()
+    for tenant in environment.tenants:
+        for contract in tenant.contract:
+            nodes[tenant.tenant, contract.instance_type] += contract.nodes
+    return nodes
+
+
+def by_instance_type(nodes: Mapping[tuple[str, str], int]) -> Counter[str]:
+    """Return numbers by tenant and instance type as sums over all tenants."""
+    sums = Counter[str]()
+    for (_, kind), count in nodes.items():
+        sums[kind] += count
+    return sums
 
 
 def rack_hosts(environment: Environment, pool: NodePoolSpec) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.allocate.allocation import allocate
-from components.lookups.pools import clusters, tenant_file
+from components.lookups.pools import placed_cluster, tenant_file
 from components.placement.constraints import refusals
 from components.placement.decision import Decision, Reason, Refusal, Verdict
 from components.placement.fit import Plan, fit
@@ -13,7 +13,6 @@ from components.rules.checks import check, check_data
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.network.tenant_network import VpcSpec
 from components.specs.reading.edits import edited
 from components.specs.reading.fleet import Fleet
 from components.specs.reading.parsing import parsed
@@ -80,7 +79,8 @@ def place(order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], t
     candidates: list[_Candidate] = []
     for environment in sorted(environments, key=lambda item: item.name):
         if environment.name in fleet.regions:
-            vpc = _vpc(environment, order)
+            known = placed_cluster(environment, order.tenant, order.cluster)
+            vpc = known.vpc if known else None
             plan, unfit = fit(environment, order, vpc)
             if against := (*refusals(fleet, environment, order), *unfit):
                 refused.append(Verdict(region=environment.name, refusals=against))
@@ -110,18 +110,6 @@ def with_region(text: str, region: str) -> str:
         return document
 
     return edited(text, edit)
-
-
-def _vpc(environment: Environment, order: OrderSpec) -> VpcSpec | None:
-    """Return the VPC of the cluster to which ``order`` adds pools; None if the region has no such cluster."""
-    return next(
-        (
-            placed.vpc
-            for placed in clusters(environment)
-            if placed.tenant.tenant == order.tenant and placed.cluster.name == order.cluster
-        ),
-        None,
-    )
 
 
 def _tried(candidate: _Candidate, order: OrderSpec) -> Edits | Refusal:

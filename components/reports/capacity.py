@@ -9,7 +9,16 @@ from typing import Any
 
 from components.allocate.controllers import Budget, budgets
 from components.lookups.host_use import CountedHost, HostUse, counted_hosts
-from components.lookups.pools import clusters, declared_spares, most_nodes, pools, rack_hosts, wanted_nodes
+from components.lookups.pools import (
+    by_instance_type,
+    clusters,
+    declared_spares,
+    most_nodes,
+    pools,
+    promised_nodes,
+    rack_hosts,
+    wanted_nodes,
+)
 from components.lookups.spares import spares_for
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, pool_of
@@ -106,10 +115,7 @@ def capacity(environment: Environment) -> Capacity:
     by_type: dict[str, dict[str, list[CountedHost]]] = defaultdict(lambda: defaultdict(list))
     for placed in counted_hosts(environment):
         by_type[placed.host.instance_type][placed.failure_domain].append(placed)
-    contracted = Counter[str]()
-    for tenant in environment.tenants:
-        for contract in tenant.contract:
-            contracted[contract.instance_type] += contract.nodes
+    contracted = by_instance_type(promised_nodes(environment))
     demand = _demand(environment)
     types = []
     for kind in environment.instance_types.instance_types:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from components.lookups.host_use import HostUse, counted_hosts
-from components.lookups.pools import most_nodes, pools
+from components.lookups.pools import by_instance_type, promised_nodes, requested_nodes
 from components.lookups.spares import nodes_within, usable_nodes
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
@@ -34,7 +34,9 @@ def rooms(environment: Environment) -> dict[str, Room]:
         for placed in counted_hosts(environment)
         if placed.use is HostUse.FREE
     )
-    promised, reserved = _promised(environment)
+    wanted, contracted = requested_nodes(environment), promised_nodes(environment)
+    promised = by_instance_type(wanted | contracted)  # of each tenant, the larger of both
+    reserved = by_instance_type(contracted - wanted)
     usable = usable_nodes(environment)
     found = {}
     for kind in environment.instance_types.instance_types:
@@ -53,19 +55,3 @@ def rooms(environment: Environment) -> dict[str, Room]:
             nodes=max(0, min(total - reserved[kind.name], usable[kind.name] - promised[kind.name])),
         )
     return found
-
-
-def _promised(environment: Environment) -> tuple[Counter[str], Counter[str]]:
-    """Return nodes by instance type: those that tenants may have, and the part of them that no pool requests."""
-    wanted = Counter[tuple[str, str]]()
-    for placed in pools(environment):
-        wanted[placed.tenant.tenant, placed.pool.instance_type] += most_nodes(environment, placed.pool)
-    contracted = Counter[tuple[str, str]]()
-    for tenant in environment.tenants:
-        for contract in tenant.contract:
-            contracted[tenant.tenant, contract.instance_type] += contract.nodes
-    promised, reserved = Counter[str](), Counter[str]()
-    for key in {*wanted, *contracted}:
-        promised[key[1]] += max(wanted[key], contracted[key])
-        reserved[key[1]] += max(0, contracted[key] - wanted[key])
-    return promised, reserved

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from components.lookups.capabilities import capabilities
+from components.lookups.pools import placed_cluster
 from components.rules.fleet.fleet import FleetRule, Found
 from components.specs.environment import Environment
-from components.specs.fleet.order import OrderSpec, Within
+from components.specs.fleet.order import Within
 from components.specs.hosts.instance_types import Scale
 from components.specs.reading.fleet import FLEET, NAME, Fleet, order_file
 from components.specs.reading.problems import listed, suggestion
@@ -59,20 +60,11 @@ def placed(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]
     by_name = {item.name: item for item in environments}
     for order in fleet.orders:
         region = by_name.get(order.placed_in or "")
-        if region is not None and not _is_there(region, order):
+        if region is not None and placed_cluster(region, order.tenant, order.cluster) is None:
             text = (
                 f"{region.name} has no cluster {order.cluster} of tenant {order.tenant}; remove the order, or the key"
             )
             yield NAME, fleet.problem(order_file(order.order), ("placed_in",), text)
-
-
-def _is_there(region: Environment, order: OrderSpec) -> bool:
-    return any(
-        cluster.name == order.cluster
-        for tenant in region.tenants
-        if tenant.tenant == order.tenant
-        for cluster in tenant.clusters
-    )
 
 
 RULES: tuple[FleetRule, ...] = (names, nvlink_domains, placed)

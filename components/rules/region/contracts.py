@@ -3,7 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from components.lookups.pools import PlacedPool, most_nodes, place, pools, problem, tenant_file
+from components.lookups.pools import (
+    PlacedPool,
+    by_instance_type,
+    place,
+    pools,
+    problem,
+    promised_nodes,
+    requested_nodes,
+    tenant_file,
+)
 from components.lookups.spares import usable_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -16,13 +25,9 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
 
     Contracts apply to GPUs: nodes without GPUs, such as nodes for add-ons, need no contract.
     """
-    planned = Counter[tuple[str, str]]()
-    last, remaining = {}, usable_nodes(environment)
-    remaining.subtract(_promised(environment))
-    for placed in pools(environment):
-        key = (placed.tenant.tenant, placed.pool.instance_type)
-        planned[key] += most_nodes(environment, placed.pool)
-        last[key] = placed
+    planned, remaining = requested_nodes(environment), usable_nodes(environment)
+    remaining.subtract(by_instance_type(promised_nodes(environment)))
+    last = {(placed.tenant.tenant, placed.pool.instance_type): placed for placed in pools(environment)}
     yield from _not_contracted(environment, planned, last)
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
@@ -92,13 +97,6 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
 
 def _without_spares(environment: Environment) -> str:
     return f"without spares ({environment.region.spares}, {place(environment, REGION, ('spares',))})"
-
-
-def _promised(environment: Environment) -> Counter[str]:
-    promised = Counter[str]()
-    for contract in (contract for tenant in environment.tenants for contract in tenant.contract):
-        promised[contract.instance_type] += contract.nodes
-    return promised
 
 
 RULES = Rules(
