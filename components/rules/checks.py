@@ -138,14 +138,17 @@ def check_fleet(known: Fleet, environments: Sequence[Environment]) -> dict[str, 
     return {name: sorted(problems) for name, problems in found.items()}
 
 
-def check_growth(base: Environment, head: Environment, folder: Path) -> list[Problem]:
-    """Return the problems of the change from ``base`` to ``head``, of a region that takes no orders by the fleet.
-
-    The fleet is that of ``folder`` (all environments); the check of all regions reports an invalid ``fleet.yaml``.
-    """
+def valid_fleet(folder: Path) -> Fleet | None:
+    """Return the fleet of ``folder`` (all environments); None if its files are invalid, as `check` of all reports."""
     try:
-        known = load_fleet(folder)
+        return load_fleet(folder)
     except SpecError:
+        return None
+
+
+def check_growth(known: Fleet | None, base: Environment, head: Environment) -> list[Problem]:
+    """Return the problems of the change from ``base`` to ``head``, of a region that takes no orders by the fleet."""
+    if known is None:
         return []
     return sorted(named(rule, problem) for rule in fleet.CHANGES for problem in rule(known, base, head))
 
@@ -174,10 +177,8 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
 
 def _in_fleet(environment: Environment, folder: Path) -> list[Problem]:
     """Return the problems of ``environment`` with a valid ``fleet.yaml``; the check of all regions reports others."""
-    try:
-        return check_fleet(load_fleet(folder), [environment]).get(environment.name, [])
-    except SpecError:
-        return []
+    known = valid_fleet(folder)
+    return check_fleet(known, [environment]).get(environment.name, []) if known else []
 
 
 def _with_region_only(fields: Mapping[str, Any]) -> Environment:

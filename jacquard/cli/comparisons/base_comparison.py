@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
-from components.rules.checks import advice, advised_changes, check, check_change, check_growth
+from components.rules.checks import advice, advised_changes, check, check_change, check_growth, valid_fleet
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
@@ -128,7 +128,7 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     if name not in environments(base.environments):
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
-    grown = check_growth(before, head, paths.environments())
+    grown = check_growth(valid_fleet(paths.environments()), before, head)
     if problems := [*check_change(before, head, settings.now().astimezone(dt.UTC).date()), *grown]:
         raise SpecError(name, problems)
     try:

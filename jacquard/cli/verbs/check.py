@@ -20,7 +20,7 @@ from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.fleet import NAME as FLEET
-from components.specs.reading.fleet import load_fleet
+from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.loader import environments
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.secret_finds import secrets_in_files
@@ -210,15 +210,18 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[Ch
             reason = f"{first.file}:{first.line}: {first.text}"
             msg = f"--base: this version cannot read {name} in {base.commit} ({reason}); pass a later commit"
             raise Stop(msg, ExitCode.BAD_DATA)
-    grown = [_with_growth(item, before[item.name].environment if item.name in before else None) for item in results]
+    fleet = checks.valid_fleet(paths.environments())
+    grown = [
+        _with_growth(item, fleet, before[item.name].environment if item.name in before else None) for item in results
+    ]
     return [item.since(before[item.name].results if item.name in before else ()) for item in grown]
 
 
-def _with_growth(result: CheckResult, base: Environment | None) -> CheckResult:
+def _with_growth(result: CheckResult, fleet: Fleet | None, base: Environment | None) -> CheckResult:
     """Return ``result`` with the problems of its change from ``base``, if the region takes no orders."""
     if base is None or result.spec is None:
         return result
-    return replace(result, problems=(*result.problems, *checks.check_growth(base, result.spec, paths.environments())))
+    return replace(result, problems=(*result.problems, *checks.check_growth(fleet, base, result.spec)))
 
 
 def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.rules.checks import check_fleet, check_growth
+from components.rules.checks import check_fleet, check_growth, valid_fleet
 from components.specs.reading.fleet import NAME, load_fleet
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
@@ -93,7 +93,7 @@ def test_a_region_that_takes_no_orders_does_not_grow(laptop: Any, status: str) -
     laptop.edit("tenants/acme.yaml", "nodes: 10", "nodes: 11")
     laptop.edit("tenants/acme.yaml", "name: infer", "name: serve")
 
-    found = check_growth(fewer, laptop.load(), laptop.root)
+    found = check_growth(valid_fleet(laptop.root), fewer, laptop.load())
 
     closed = f"laptop is {status} (../fleet.yaml:3)"
     assert [f"{item.file} {item.path}: {item.text}" for item in found] == [
@@ -111,7 +111,7 @@ def test_a_region_that_takes_no_orders_does_not_grow(laptop: Any, status: str) -
         ),
     ]
     assert {item.rule for item in found} == {"fleet.grown-regions"}
-    assert check_growth(base, fewer, laptop.root) == []
+    assert check_growth(valid_fleet(laptop.root), base, fewer) == []
 
 
 @pytest.mark.parametrize("text", [f"{HEAD}  laptop: {OPEN}\n", f"{HEAD}  laptop: {{status: closed}}\n", None])
@@ -120,7 +120,7 @@ def test_an_open_region_may_grow_and_a_wrong_or_missing_file_is_reported_elsewhe
         write(laptop.root, text)
     base = laptop.load()
 
-    assert check_growth(base.model_copy(update={"tenants": ()}), base, laptop.root) == []
+    assert check_growth(valid_fleet(laptop.root), base.model_copy(update={"tenants": ()}), base) == []
 
 
 @pytest.mark.parametrize(
