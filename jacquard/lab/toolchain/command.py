@@ -6,12 +6,14 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from types import FrameType
 from typing import NoReturn
 
 from jacquard.lab.toolchain import doctor, setup
 from jacquard.lab.toolchain.doctor import Item, State
 from jacquard.lab.toolchain.progress import Progress
+from jacquard.lab.toolchain.repository_families import LINTERS, NIGHTLY
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 
 _USAGE = 2
@@ -87,8 +89,8 @@ def _verb(options: argparse.Namespace, progress: Progress) -> int:
     else:
         makers = {
             "python": setup.set_up_python,
-            "linters": setup.set_up_linters,
-            "nightly": setup.set_up_nightly,
+            "linters": partial(setup.set_up_families, LINTERS),
+            "nightly": partial(setup.set_up_families, NIGHTLY),
         }
         makers.get(options.verb, setup.set_up)(progress)
     return 0

@@ -5,6 +5,7 @@ is the peak size that a row adds to the caches of the build. Both are informatio
 """
 
 from jacquard.lab.toolchain.family import Binary, Data, Family
+from jacquard.lab.toolchain.repository_families import LINTERS, NIGHTLY
 
 _KUBERNETES_STAMPS = tuple(
     f"{package}.{field}={value}"
@@ -17,7 +18,7 @@ _KUBERNETES_STAMPS = tuple(
     )
 )
 
-FAMILIES = (
+_REGION = (
     Family(
         name="crds",
         module="github.com/metal3-io/baremetal-operator",
@@ -104,80 +105,6 @@ FAMILIES = (
         disk_bytes=2500 << 20,
     ),
     Family(
-        name="actionlint",
-        module="github.com/rhysd/actionlint",
-        binaries=(
-            Binary(name="actionlint", package="github.com/rhysd/actionlint/cmd/actionlint", expected_seconds=25),
-        ),
-        disk_bytes=150 << 20,
-    ),
-    Family(
-        name="alertmanager",  # judges and sends alerts in tests; the version that the pinned chart runs
-        module="github.com/prometheus/alertmanager",
-        binaries=(
-            Binary(
-                name="alertmanager", package="github.com/prometheus/alertmanager/cmd/alertmanager", expected_seconds=60
-            ),
-            Binary(name="amtool", package="github.com/prometheus/alertmanager/cmd/amtool", expected_seconds=5),
-        ),
-        disk_bytes=900 << 20,
-    ),
-    Family(
-        name="victoria-metrics",  # evaluates alerts in tests; promtool of Prometheus takes four times as long to build
-        module="github.com/VictoriaMetrics/VictoriaMetrics",
-        binaries=(
-            Binary(
-                name="vmalert",
-                package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert",
-                expected_seconds=25,
-            ),
-            Binary(
-                name="vmalert-tool",
-                package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert-tool",
-                expected_seconds=30,
-            ),
-        ),
-        disk_bytes=600 << 20,
-    ),
-    Family(
-        name="versitygw",  # a real S3 server, which holds state of the engine in tests
-        module="github.com/versity/versitygw",
-        binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),
-        disk_bytes=900 << 20,
-    ),
-    Family(
-        name="victoria-metrics-operator",  # runs in tests, with the store and the proxy of its release
-        module="github.com/VictoriaMetrics/operator",
-        binaries=(
-            Binary(
-                name="victoria-logs",
-                package="github.com/VictoriaMetrics/VictoriaLogs/app/victoria-logs",
-                expected_seconds=60,
-            ),
-            Binary(
-                name="victoria-metrics",
-                package="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics",
-                expected_seconds=30,
-            ),
-            Binary(name="vmauth", package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmauth", expected_seconds=5),
-            Binary(name="vmoperator", package="github.com/VictoriaMetrics/operator/cmd", expected_seconds=180),
-        ),
-        data=(
-            Data(
-                name="victoria-metrics-crds",
-                module="github.com/VictoriaMetrics/operator",
-                contents=("config/crd/overlay/crd.descriptionless.yaml",),
-            ),
-        ),
-        disk_bytes=2500 << 20,
-    ),
-    Family(
-        name="otel-collector",  # runs in tests; with the components of our configuration whose modules are available
-        module="go.opentelemetry.io/collector/otelcol",
-        binaries=(Binary(name="otelcol", package="jacquard.invalid/toolchain/otel-collector", expected_seconds=150),),
-        disk_bytes=1500 << 20,
-    ),
-    Family(
         name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
         module="helm.sh/helm/v4",
         binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
@@ -232,18 +159,6 @@ FAMILIES = (
         disk_bytes=1900 << 20,
     ),
     Family(
-        name="slurm-operator",  # runs in tests; with a release candidate of its client library (see go.mod)
-        module="github.com/SlinkyProject/slurm-operator",
-        binaries=(
-            Binary(
-                name="slurm-operator-manager",
-                package="github.com/SlinkyProject/slurm-operator/cmd/manager",
-                expected_seconds=180,
-            ),
-        ),
-        disk_bytes=3400 << 20,
-    ),
-    Family(
         name="charts",
         module="sigs.k8s.io/node-feature-discovery",
         data=tuple(
@@ -282,19 +197,8 @@ FAMILIES = (
         disk_bytes=20 << 20,
     ),
 )
-
-_LINTERS = {"actionlint", "alertmanager", "victoria-metrics"}
-_NIGHTLY = {"otel-collector", "slurm-operator", "versitygw", "victoria-metrics-operator"}
-
-
-def linters() -> tuple[Family, ...]:
-    """Return the families that `make lint` builds."""
-    return tuple(family for family in FAMILIES if family.name in _LINTERS)
-
-
-def nightly() -> tuple[Family, ...]:
-    """Return the families that only tests of `make test-nightly` run."""
-    return tuple(family for family in FAMILIES if family.name in _NIGHTLY)
+"""Families that a region on this machine can need."""
+FAMILIES = (*_REGION, *LINTERS, *NIGHTLY)
 
 
 def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
@@ -305,10 +209,5 @@ def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
         cluster: value of JACQUARD_CLUSTER. kind includes Kubernetes; a named context provides it only for the
             management cluster.
     """
-    skipped = {
-        *_LINTERS,
-        *_NIGHTLY,
-        *(() if engine else ("pulumi",)),
-        *(("kubernetes", "etcd") if cluster == "kind" else ()),
-    }
-    return tuple(family for family in FAMILIES if family.name not in skipped)
+    provided = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
+    return tuple(family for family in _REGION if family.name not in provided)

@@ -59,25 +59,12 @@ def set_up_python(progress: Progress) -> None:
     progress.say("ready", f"in {duration(time.monotonic() - start)}, for commands without an engine or a cluster")
 
 
-def set_up_linters(progress: Progress) -> None:
-    """Build the linters that are not on a package index.
+def set_up_families(wanted: tuple[Family, ...], progress: Progress) -> None:
+    """Build the missing ones of the families ``wanted``.
 
     Raises:
         ToolchainError: a prerequisite is missing, or a build fails.
     """
-    _build(families.linters(), progress)
-
-
-def set_up_nightly(progress: Progress) -> None:
-    """Build the programs that only nightly tests run.
-
-    Raises:
-        ToolchainError: a prerequisite is missing, or a build fails.
-    """
-    _build(families.nightly(), progress)
-
-
-def _build(wanted: tuple[Family, ...], progress: Progress) -> None:
     go = tools.find("go")
     missing = binaries.missing(wanted, checks.usable(go))
     if problems := checks.problems(missing, go=go, venv=False):

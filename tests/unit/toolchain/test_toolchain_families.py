@@ -10,8 +10,9 @@ import pytest
 
 from jacquard.lab.toolchain import tools, versions
 from jacquard.lab.toolchain.binaries import module_folder
-from jacquard.lab.toolchain.families import FAMILIES, linters, needed, nightly
+from jacquard.lab.toolchain.families import FAMILIES, needed
 from jacquard.lab.toolchain.family import Family
+from jacquard.lab.toolchain.repository_families import LINTERS, NIGHTLY
 
 BY_NAME = {family.name: family for family in FAMILIES}
 EACH = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -113,4 +114,4 @@ def test_estimates_do_not_change_the_key() -> None:
 )
 def test_only_what_this_machine_needs_is_built(engine: bool, cluster: str, skipped: set[str]) -> None:  # noqa: FBT001  (a table)
     chosen = {family.name for family in needed(engine=engine, cluster=cluster)}
-    assert set(BY_NAME) - chosen == skipped | {family.name for family in (*linters(), *nightly())}
+    assert set(BY_NAME) - chosen == skipped | {family.name for family in (*LINTERS, *NIGHTLY)}

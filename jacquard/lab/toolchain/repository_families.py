@@ -1,0 +1,96 @@
+"""Families that only work on this repository needs: linters, and programs that tests run."""
+
+from jacquard.lab.toolchain.family import Binary, Data, Family
+
+LINTERS = (
+    Family(
+        name="actionlint",
+        module="github.com/rhysd/actionlint",
+        binaries=(
+            Binary(name="actionlint", package="github.com/rhysd/actionlint/cmd/actionlint", expected_seconds=25),
+        ),
+        disk_bytes=150 << 20,
+    ),
+    Family(
+        name="alertmanager",  # judges and sends alerts in tests; the version that the pinned chart runs
+        module="github.com/prometheus/alertmanager",
+        binaries=(
+            Binary(
+                name="alertmanager", package="github.com/prometheus/alertmanager/cmd/alertmanager", expected_seconds=60
+            ),
+            Binary(name="amtool", package="github.com/prometheus/alertmanager/cmd/amtool", expected_seconds=5),
+        ),
+        disk_bytes=900 << 20,
+    ),
+    Family(
+        name="victoria-metrics",  # evaluates alerts in tests; promtool of Prometheus takes four times as long to build
+        module="github.com/VictoriaMetrics/VictoriaMetrics",
+        binaries=(
+            Binary(
+                name="vmalert",
+                package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert",
+                expected_seconds=25,
+            ),
+            Binary(
+                name="vmalert-tool",
+                package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmalert-tool",
+                expected_seconds=30,
+            ),
+        ),
+        disk_bytes=600 << 20,
+    ),
+)
+"""Families that `make lint` builds."""
+NIGHTLY = (
+    Family(
+        name="versitygw",  # a real S3 server, which holds state of the engine in tests
+        module="github.com/versity/versitygw",
+        binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),
+        disk_bytes=900 << 20,
+    ),
+    Family(
+        name="victoria-metrics-operator",  # runs in tests, with the store and the proxy of its release
+        module="github.com/VictoriaMetrics/operator",
+        binaries=(
+            Binary(
+                name="victoria-logs",
+                package="github.com/VictoriaMetrics/VictoriaLogs/app/victoria-logs",
+                expected_seconds=60,
+            ),
+            Binary(
+                name="victoria-metrics",
+                package="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics",
+                expected_seconds=30,
+            ),
+            Binary(name="vmauth", package="github.com/VictoriaMetrics/VictoriaMetrics/app/vmauth", expected_seconds=5),
+            Binary(name="vmoperator", package="github.com/VictoriaMetrics/operator/cmd", expected_seconds=180),
+        ),
+        data=(
+            Data(
+                name="victoria-metrics-crds",
+                module="github.com/VictoriaMetrics/operator",
+                contents=("config/crd/overlay/crd.descriptionless.yaml",),
+            ),
+        ),
+        disk_bytes=2500 << 20,
+    ),
+    Family(
+        name="otel-collector",  # runs in tests; with the components of our configuration whose modules are available
+        module="go.opentelemetry.io/collector/otelcol",
+        binaries=(Binary(name="otelcol", package="jacquard.invalid/toolchain/otel-collector", expected_seconds=150),),
+        disk_bytes=1500 << 20,
+    ),
+    Family(
+        name="slurm-operator",  # runs in tests; with a release candidate of its client library (see go.mod)
+        module="github.com/SlinkyProject/slurm-operator",
+        binaries=(
+            Binary(
+                name="slurm-operator-manager",
+                package="github.com/SlinkyProject/slurm-operator/cmd/manager",
+                expected_seconds=180,
+            ),
+        ),
+        disk_bytes=3400 << 20,
+    ),
+)
+"""Families that only tests of `make test-nightly` run."""
