@@ -9,9 +9,9 @@ from components.lookups.references.walk import kind_of, look_up, references
 from components.render.manifest import Manifest
 from components.render.providers import KINDS
 from components.specs.base import Spec
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.natural import naturally
-from components.specs.reading.cycle_collector import without_cycle_collector
 
 FORMAT = 1
 _FORMS = ("charts", "own-charts", "manifests", "cluster-api", "dpu-charts", "providers", "images")

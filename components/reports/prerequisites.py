@@ -4,9 +4,9 @@ from components.inputs.manifests import everything
 from components.lookups.references.table import Form, Group, Table, references_table
 from components.lookups.references.walk import MissingTarget, missing_targets
 from components.specs.base import Spec
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.natural import naturally
-from components.specs.reading.cycle_collector import without_cycle_collector
 
 FORMAT = 1
 _UNEXPLAINED = Form(

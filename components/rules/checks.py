@@ -14,10 +14,10 @@ from components.rules.fleet import fleet, orders, regions
 from components.rules.rule import Rule, named, rule_name
 from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
 from components.specs.base import Stage
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading import neighbours
-from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, SpecError
 from components.specs.region.policy import RuleId, WaiverSpec, longest_waiver

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.rules import checks
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
-from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from policies import judge, levels

@@ -27,7 +27,7 @@ from components.lookups.monitor_targets import MONITORS, targets
 from components.lookups.observed_components import RELEASES, selected
 from components.lookups.slices import slices
 from components.render.manifest import created
-from components.specs.reading.cycle_collector import without_cycle_collector
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import load_environment
 from policies import extensions
 from policies.facts import Context, object_fact

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
@@ -14,7 +15,6 @@ from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import OutOfServiceFile
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.files import read_text, unreadable
 from components.specs.reading.inventory_csv import read_inventory
 from components.specs.reading.parsing import parsed

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
 from components.rules.checks import advice, advised_changes, check, check_change, check_growth, valid_fleet
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
-from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli import data

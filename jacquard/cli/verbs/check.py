@@ -17,8 +17,8 @@ from components.reports.hosts.states import overdue_hosts
 from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
-from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.fleet import NAME as FLEET
 from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.loader import environments
