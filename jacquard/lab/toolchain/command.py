@@ -5,7 +5,7 @@ import dataclasses
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
 from typing import NoReturn
@@ -87,7 +87,7 @@ def _verb(options: argparse.Namespace, progress: Progress) -> int:
     if options.verb == "clean":
         setup.clean(progress, shared=options.shared)
     else:
-        makers = {
+        makers: dict[str, Callable[[Progress], None]] = {
             "python": setup.set_up_python,
             "linters": partial(setup.set_up_families, LINTERS),
             "nightly": partial(setup.set_up_families, NIGHTLY),
