@@ -7,8 +7,6 @@ or that jobs end before a node is drained.
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from helm_charts import Helm
 from local_region import wait_until
+from programs import Programs
 from rendered_objects import objects_of
 from slurm_api_server import LEAVES, SlurmCluster
 from slurm_clusters import CLUSTER, placed_slurm, slurm_input
@@ -55,7 +54,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     folder, laptop = tmp_path_factory.mktemp("slurm"), load_environment("laptop", ENVIRONMENTS)
     controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
     server = LocalApiServer(folder / "api", kinds=("ServiceMonitor",), controllers=controllers)
-    started: list[subprocess.Popen[bytes]] = []
+    started = Programs(folder)
     cluster: SlurmCluster | None = None
     try:
         cluster = SlurmCluster(server, slurm_input(laptop), kinds_of(laptop, folder))
@@ -65,15 +64,11 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
             [programs[SCHEDULER], f"--kubeconfig={server.kubeconfig}", "--leader-elect=false", "--secure-port=0"],
         )
         for command in commands:
-            with (folder / f"{Path(command[0]).name}.log").open("wb") as log:
-                proxy = {"HTTP_PROXY": cluster.slurmrestd.url, "NO_PROXY": ports.LOOPBACK}
-                environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig), **proxy}
-                started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+            proxy = {"HTTP_PROXY": cluster.slurmrestd.url, "NO_PROXY": ports.LOOPBACK}
+            started.start(Path(command[0]).name, *command, KUBECONFIG=str(server.kubeconfig), **proxy)
         yield cluster
     finally:
-        for process in started:
-            process.kill()
-            process.wait()
+        started.stop()
         if cluster is not None:
             cluster.slurmrestd.stop()
         server.stop()

@@ -1,33 +1,25 @@
 """Metrics and logs of two tenants in real stores, behind the real proxy with the configuration of the real operator.
 
-The operator reads our objects from a real API server; `victoria_stores` says what stands for what. The collector is a
-real one with our configuration, except that its distribution is built here without the receiver of events, and that a
-script stands for ``journalctl``, which the real one runs in the file system of the node.
+The operator reads our objects from a real API server, and a real collector runs with our configuration;
+`victoria_stores` and `log_collector` say what stands for what.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 import telemetry
-import yaml
 from local_region import wait_until
+from log_collector import Collector
 from stored_region import CLUSTERS, region
 from victoria_stores import VictoriaStores, request
 
 from components.render.manifest import objects
 from components.render.region import cluster_metrics, metrics_store
-from components.render.region.logs import accounts, collector, log_store
-from jacquard.lab.rehearsal import ports
-from jacquard.lab.toolchain import binaries
+from components.render.region.logs import accounts, log_store
 from jacquard.machine.errors import ToolchainError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -205,84 +197,16 @@ def test_clusters_of_one_tenant_share_their_records(stores: VictoriaStores) -> N
     wait_until(shared, timeout_seconds=60, what="the other cluster of the tenant reads the record")
 
 
-class Collector:
-    """A real collector on a node of ``acme-train``, with our configuration and the receiver of the chart's preset."""
-
-    def __init__(self, folder: Path, stores: VictoriaStores) -> None:
-        self._program = str(binaries.path("otelcol"))
-        self.folder, self._file = folder, folder / "collector.yaml"
-        [self._health, self._metrics] = ports.free(2)
-        journalctl = folder / "journalctl"
-        journalctl.write_text(f"#!/bin/sh\ncat {folder / 'journal.json'} 2>/dev/null\nexec sleep 3600\n")
-        journalctl.chmod(0o755)
-        self._file.write_text(yaml.safe_dump(self._configuration(stores.url)))
-        own = {"STORE_PASSWORD": stores.login(ACME)[1], "OTEL_K8S_NODE_NAME": "node-7", "MY_POD_IP": ports.LOOPBACK}
-        self._environment = {**os.environ, **own}
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def _configuration(self, url: str) -> dict[str, Any]:
-        """Return our configuration, with addresses and folders of this machine, and what the presets add."""
-        writer = collector.LogsWriter(url=url, username=ACME, password_secret="unused")
-        found: dict[str, Any] = collector.values(writer)["alternateConfig"]
-        found["extensions"]["health_check"]["endpoint"] = f"{ports.LOOPBACK}:{self._health}"
-        found["extensions"]["file_storage"] = {"directory": str(self.folder / "positions"), "create_directory": True}
-        found["receivers"]["journald"] |= {"journalctl_path": str(self.folder / "journalctl")}
-        del found["receivers"]["journald"]["root_path"]
-        found["receivers"]["file_log"] = {
-            "include": [str(self.folder / "pods/*/*/*.log")],
-            "start_at": "beginning",
-            "include_file_path": True,
-            "storage": "file_storage",
-            "retry_on_failure": {"enabled": True},
-            "operators": [{"id": "container-parser", "type": "container"}],
-        }
-        [reader] = found["service"]["telemetry"]["metrics"]["readers"]
-        reader["pull"]["exporter"]["prometheus"]["port"] = self._metrics
-        found["service"]["extensions"].append("file_storage")
-        found["service"]["pipelines"]["logs"]["receivers"].append("file_log")
-        return found
-
-    def check(self) -> subprocess.CompletedProcess[str]:
-        """Have the collector check its configuration."""
-        command = [self._program, "validate", f"--config={self._file}"]
-        return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
-
-    def start(self) -> None:
-        with (self.folder / "collector.log").open("ab") as log:
-            command = [self._program, f"--config={self._file}"]
-            self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
-
-    def kill(self) -> None:
-        """End the collector at once, as the loss of its node does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def metrics(self) -> str:
-        return request(f"http://{ports.LOOPBACK}:{self._metrics}/metrics").text
-
-    def write(self, *messages: str) -> None:
-        """Write lines of a container, as containerd does."""
-        file = self.folder / "pods" / "train_job-0_0d5f" / "main" / "0.log"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
-        with file.open("a") as log:
-            log.writelines(f"{now}.000000000Z stdout F {message}\n" for message in messages)
-
-
 @pytest.fixture(scope="module")
 def agent(stores: VictoriaStores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     """Start a collector of ``acme-train``."""
-    found = Collector(tmp_path_factory.mktemp("collector"), stores)
-    entry = {"_SYSTEMD_UNIT": "kubelet.service", "MESSAGE": "node is ready", "PRIORITY": "6", "__CURSOR": "s=1;i=1"}
-    moment = {"__REALTIME_TIMESTAMP": str(time.time_ns() // 1000), "__MONOTONIC_TIMESTAMP": "1"}
-    (found.folder / "journal.json").write_text(json.dumps(entry | moment) + "\n")
+    found = Collector(tmp_path_factory.mktemp("collector"), stores.url, stores.login(ACME))
+    found.journal("kubelet.service", "node is ready")
     found.start()
     try:
         yield found
     finally:
-        found.kill()
+        found.stop()
 
 
 def found_record(stores: VictoriaStores, message: str) -> dict[str, str]:

@@ -11,10 +11,10 @@ import base64
 import gzip
 import json
 import re
-import subprocess
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import telemetry
 import yaml
 from local_region import wait_until
+from programs import Programs
 from victoria_stores import VictoriaStores, is_healthy, request
 
 from components.render.manifest import Manifest
@@ -91,6 +92,7 @@ class Agents:
     def __init__(self, stores: VictoriaStores) -> None:
         self._stores = stores
         self._series: dict[tuple[str, Series], float] = {}
+        self._login = cache(stores.login)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
@@ -128,8 +130,8 @@ class Agents:
                 if cluster == "management":
                     request(f"{self._stores.store_url}/api/v1/write", body, **headers)
                 else:
-                    login = self._stores.login(cluster)
-                    request(self._stores.url + metrics_store.WRITE_PATH, body, login=login, **headers)
+                    url, login = self._stores.url + metrics_store.WRITE_PATH, self._login(cluster)
+                    request(url, body, login=login, **headers)
 
 
 class Alerting:
@@ -143,9 +145,8 @@ class Alerting:
         rules: Iterable[Manifest],
         hooks: Receivers,
     ) -> None:
-        self._folder, self._stores = folder, stores
-        self._running: list[subprocess.Popen[bytes]] = []
-        self._programs = {name: str(binaries.path(name)) for name in ("vmalert", "alertmanager")}
+        self._folder, self._stores, self._programs = folder, stores, Programs(folder)
+        self._paths = {name: str(binaries.path(name)) for name in ("vmalert", "alertmanager")}
         try:
             addresses = self._alertmanagers(fast(dict(routes)), hooks)
             written = stores.get("v1", "ConfigMap", "vm-metrics-rulefiles-0", "monitoring")["binaryData"]
@@ -159,9 +160,7 @@ class Alerting:
             raise
 
     def stop(self) -> None:
-        for process in self._running:
-            process.kill()
-            process.wait()
+        self._programs.stop()
 
     def _alertmanagers(self, routes: dict[str, Any], hooks: Receivers) -> list[str]:
         """Start two instances that share notifications, and return their addresses."""
@@ -173,9 +172,9 @@ class Alerting:
         file.write_text(text.replace(alert_routes.MOUNTS, str(self._folder)))
         web, peers = ports.free(4)[:2], ports.free(2)
         for index in range(alert_routes.REPLICAS):
-            self._run(
+            self._programs.start(
                 f"alertmanager-{index}",
-                self._programs["alertmanager"],
+                self._paths["alertmanager"],
                 f"--config.file={file}",
                 f"--storage.path={self._folder / f'alertmanager-{index}'}",
                 f"--web.listen-address={ports.LOOPBACK}:{web[index]}",
@@ -204,12 +203,8 @@ class Alerting:
         given = self._stores.arguments("vmalert-metrics")
         kept = [text for text in given if text.partition("=")[0] not in replaced]
         own = [f"{key}={value}" for key, value in replaced.items()]
-        self._run(name, self._programs["vmalert"], *kept, *own, "-rule.evalDelay=1s", "-rule.resendDelay=2s")
+        self._programs.start(name, self._paths["vmalert"], *kept, *own, "-rule.evalDelay=1s", "-rule.resendDelay=2s")
         wait_until(lambda: is_healthy(f"{ports.LOOPBACK}:{port}"), timeout_seconds=60, what=f"{name} evaluates rules")
-
-    def _run(self, name: str, *command: str) -> None:
-        with (self._folder / f"{name}.log").open("wb") as log:
-            self._running.append(subprocess.Popen(command, stdout=log, stderr=log))
 
 
 def minutes(count: float) -> None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-import os
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from urllib.request import Request, urlopen
 import yaml
 from api_server import LocalApiServer
 from local_region import wait_until
+from programs import Programs
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY
@@ -31,7 +30,7 @@ from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 
 NAMESPACE = "metrics"
-_PROGRAMS = {name: name for name in ("vmoperator", "vmauth", "victoria-metrics", "victoria-logs")}
+_PROGRAMS = ("vmoperator", "vmauth", "victoria-metrics", "victoria-logs")
 _CRDS = "config/crd/overlay/crd.descriptionless.yaml"
 _CONVERTED = "PodMonitor,ServiceMonitor,PrometheusRule,Probe,AlertmanagerConfig,ScrapeConfig"
 """Kinds of prometheus-operator, which the values of the chart leave alone."""
@@ -68,8 +67,8 @@ class VictoriaStores:
 
     def __init__(self, folder: Path, objects: Iterable[Manifest]) -> None:
         self._folder, self._objects = folder, tuple(objects)
-        self._programs = {name: str(binaries.path(name)) for name in _PROGRAMS}
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._paths = {name: str(binaries.path(name)) for name in _PROGRAMS}
+        self._programs = Programs(folder)
         definitions = binaries.data("victoria-metrics-crds") / _CRDS
         controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
         self.server = LocalApiServer(folder / "api", kinds=(), controllers=controllers)
@@ -89,15 +88,12 @@ class VictoriaStores:
 
     def stop(self) -> None:
         """End all processes."""
-        for name in list(self._running):
-            self.kill(name)
+        self._programs.stop()
         self.server.stop()
 
     def kill(self, name: str) -> None:
         """End a program at once."""
-        process = self._running.pop(name)
-        process.kill()
-        process.wait()
+        self._programs.kill(name)
 
     def get(self, version: str, kind: str, name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
         return self.server.api.get(ObjectRef(version, kind, name, namespace)) or {}
@@ -115,7 +111,7 @@ class VictoriaStores:
     def start(self, name: str) -> None:
         """Start a program of the stores or the proxy, also again after `kill`."""
         program, arguments, address = self._commands[name]
-        self._run(name, [self._programs[program], *arguments])
+        self._programs.start(name, self._paths[program], *arguments)
         wait_until(lambda: is_healthy(address), timeout_seconds=60, what=f"{name} is healthy")
 
     def login(self, cluster: str) -> tuple[str, str]:
@@ -138,7 +134,9 @@ class VictoriaStores:
             "-pprof-addr=",
             f"-controller.disableReconcileFor={_CONVERTED}",
         ]
-        self._run("vmoperator", [self._programs["vmoperator"], *arguments], KUBECONFIG=str(self.server.kubeconfig))
+        self._programs.start(
+            "vmoperator", self._paths["vmoperator"], *arguments, KUBECONFIG=str(self.server.kubeconfig)
+        )
         for item in self._objects:
             self.server.api.apply(dict(item.body), field_manager="test")
         users = {str(item.body["spec"]["username"]) for item in self._objects if item.kind == "VMUser"}
@@ -210,11 +208,6 @@ class VictoriaStores:
         (self._folder / "proxy.yaml").write_text(written)
         for name in self._commands:
             self.start(name)
-
-    def _run(self, name: str, command: list[str], **variables: str) -> None:
-        with (self._folder / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(command, env={**os.environ, **variables}, stdout=log, stderr=log)
-        self._running[name] = process
 
 
 def is_healthy(address: str) -> bool:

@@ -1,0 +1,91 @@
+"""A real OpenTelemetry Collector with our configuration.
+
+Its distribution is built here without the receiver of events, and a script stands for ``journalctl``, which the
+receiver of the journal runs in the file system of the node (``root_path``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+from programs import Programs
+from victoria_stores import request
+
+from components.render.region.logs import collector
+from jacquard.lab.rehearsal import ports
+from jacquard.lab.toolchain import binaries
+
+
+class Collector:
+    """A real collector on a node, with our configuration and the receiver of files of the chart's preset."""
+
+    def __init__(self, folder: Path, url: str, login: tuple[str, str]) -> None:
+        self._program, self._programs = str(binaries.path("otelcol")), Programs(folder)
+        self.folder, self._file = folder, folder / "collector.yaml"
+        self._health, self._metrics = ports.free(2)
+        journalctl = folder / "journalctl"
+        journalctl.write_text(f"#!/bin/sh\ncat {folder / 'journal.json'} 2>/dev/null\nexec sleep 3600\n")
+        journalctl.chmod(0o755)
+        self._file.write_text(yaml.safe_dump(self._configuration(url, login[0])))
+        self._variables = {"STORE_PASSWORD": login[1], "OTEL_K8S_NODE_NAME": "node-7", "MY_POD_IP": ports.LOOPBACK}
+
+    def _configuration(self, url: str, username: str) -> dict[str, Any]:
+        """Return our configuration, with addresses and folders of this machine, and what the presets add."""
+        writer = collector.LogsWriter(url=url, username=username, password_secret="unused")
+        found: dict[str, Any] = collector.values(writer)["alternateConfig"]
+        found["extensions"]["health_check"]["endpoint"] = f"{ports.LOOPBACK}:{self._health}"
+        found["extensions"]["file_storage"] = {"directory": str(self.folder / "positions"), "create_directory": True}
+        found["receivers"]["journald"] |= {"journalctl_path": str(self.folder / "journalctl")}
+        del found["receivers"]["journald"]["root_path"]
+        found["receivers"]["file_log"] = {
+            "include": [str(self.folder / "pods/*/*/*.log")],
+            "start_at": "beginning",
+            "include_file_path": True,
+            "storage": "file_storage",
+            "retry_on_failure": {"enabled": True},
+            "operators": [{"id": "container-parser", "type": "container"}],
+        }
+        [reader] = found["service"]["telemetry"]["metrics"]["readers"]
+        reader["pull"]["exporter"]["prometheus"]["port"] = self._metrics
+        found["service"]["extensions"].append("file_storage")
+        found["service"]["pipelines"]["logs"]["receivers"].append("file_log")
+        return found
+
+    def check(self) -> subprocess.CompletedProcess[str]:
+        """Have the collector check its configuration."""
+        command = [self._program, "validate", f"--config={self._file}"]
+        variables = {**os.environ, **self._variables}
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+    def start(self) -> None:
+        self._programs.start("collector", self._program, f"--config={self._file}", **self._variables)
+
+    def kill(self) -> None:
+        """End the collector at once, as the loss of its node does."""
+        self._programs.kill("collector")
+
+    def stop(self) -> None:
+        self._programs.stop()
+
+    def journal(self, unit: str, message: str) -> None:
+        """Write the entry that ``journalctl`` prints."""
+        entry = {"_SYSTEMD_UNIT": unit, "MESSAGE": message, "PRIORITY": "6", "__CURSOR": "s=1;i=1"}
+        moment = {"__REALTIME_TIMESTAMP": str(time.time_ns() // 1000), "__MONOTONIC_TIMESTAMP": "1"}
+        (self.folder / "journal.json").write_text(json.dumps(entry | moment) + "\n")
+
+    def metrics(self) -> str:
+        return request(f"http://{ports.LOOPBACK}:{self._metrics}/metrics").text
+
+    def write(self, *messages: str) -> None:
+        """Write lines of a container, as containerd does."""
+        file = self.folder / "pods" / "train_job-0_0d5f" / "main" / "0.log"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
+        with file.open("a") as log:
+            log.writelines(f"{now}.000000000Z stdout F {message}\n" for message in messages)
