@@ -9,7 +9,7 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError, listed
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from stacks.errors import StackError
 from stacks.extensions import joined
 

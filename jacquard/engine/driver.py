@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from components.specs.region.region import StateSpec
+from components.specs.region.state import StateSpec
 from jacquard.engine import locks, parent_death
 from jacquard.engine.errors import EngineError
 from jacquard.engine.events import Progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from jacquard.engine import events, guard
 from jacquard.engine.driver import Run
 from jacquard.engine.failures import causes, unmet_gate

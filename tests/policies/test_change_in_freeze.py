@@ -11,7 +11,7 @@ import pytest
 
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, PolicySpec, WaiversSpec
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from policies.check import frozen
 from policies.facts import Context, Fact, stack_facts
 from policies.rules.deployments.change_in_freeze import RULE

@@ -37,7 +37,7 @@ from components.specs.reading.loader import (
     VM_OFFERINGS,
 )
 from components.specs.reading.problems import Problem
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from components.specs.region.tenant import TenantSpec
 from components.specs.vms.vm_offering import VmsSpec
 

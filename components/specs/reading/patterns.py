@@ -8,7 +8,7 @@ from components.specs.control_planes import api_server
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
-from components.specs.region import cluster_api, observability, region
+from components.specs.region import cluster_api, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 
@@ -40,7 +40,7 @@ PATTERN_RULES = {
     base.INTERFACE: "must be the name of a network interface, at most 15 characters without spaces, '/' and ':'",
     snapshots.PERIOD: "must be hours or days like 6h or 3d",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
-    region.STATE_BACKEND: "must be a URL that pulumi login accepts, like s3://bucket/region",
+    state.STATE_BACKEND: "must be a URL that pulumi login accepts, like s3://bucket/region",
     buckets.STORE_URL: "must be https:// and a host with an optional port, without a path, like https://objects.cloud.example",
     buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
     storage_class.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",

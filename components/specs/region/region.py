@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field
 
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.base import (
     DEDICATED,
-    NO_SECRET,
     PLACED,
     Address,
     CheckedSpec,
@@ -45,6 +43,7 @@ from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import ObservabilitySpec, SlosSpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.region.registry import RegistrySpec
+from components.specs.region.state import StackLayout, StateSpec
 from components.specs.storage.buckets import ObjectStoreSpec
 from components.specs.storage.storage import StorageClassSpec
 
@@ -59,18 +58,6 @@ class ChartRolloutsSpec(Spec):
     """Maximum number of clusters in a wave; no limit by default."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
     """Minutes that the clusters of a wave must have been healthy before the next wave starts."""
-
-
-STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
-
-
-class StackLayout(StrEnum):
-    """Layout of Pulumi stacks: one stack for the whole environment, or one for each slice."""
-
-    WHOLE = "whole"
-    """One stack, named after the environment, applies everything."""
-    SLICED = "sliced"
-    """Each slice has its own stack, ``<environment>.<slice>``."""
 
 
 class FailureDomain(StrEnum):
@@ -100,16 +87,6 @@ class SiteSpec(Spec):
     """Name of the site, referenced by ``site`` of a cluster."""
     halls: tuple[Label, ...] = Field(min_length=1)
     """Names of halls, unique in the region. The hosts of a hall are in ``inventory/hall-<hall>.csv``."""
-
-
-class StateSpec(Spec):
-    """Storage of Pulumi state, and encryption of its secrets."""
-
-    backend: Annotated[str, StringConstraints(pattern=STATE_BACKEND, max_length=253), NO_SECRET]
-    """URL for ``pulumi login``, such as ``s3://bucket/region``. Passwords and keys of the backend are variables of the
-    environment of ``jacquard``, such as ``AWS_SECRET_ACCESS_KEY`` or ``PGPASSWORD``."""
-    secrets_provider: Annotated[Text, NO_SECRET]
-    """URL for ``pulumi stack init --secrets-provider``, such as ``awskms://alias/pulumi``."""
 
 
 _UNSEEN = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn")

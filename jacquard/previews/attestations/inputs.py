@@ -11,7 +11,7 @@ from components.lookups.slices import Slice, slices
 from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.reading.kinds import data_files
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from jacquard.machine import paths
 from jacquard.previews.attestations.digests import digest, impact_digest, sha256
 from jacquard.previews.impacts.impact import Impact

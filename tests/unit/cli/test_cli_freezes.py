@@ -10,7 +10,7 @@ import pytest
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from components.specs.region.policy import PolicySpec
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from jacquard.cli.console import stderr
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.runs.policy_gate import refuse

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.region.region import StateSpec
+from components.specs.region.state import StateSpec
 from jacquard.engine.driver import Engine
 from jacquard.engine.errors import EngineError, EngineStopped
 from jacquard.engine.events import Progress

@@ -16,7 +16,7 @@ from components.render.manifest import objects
 from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from jacquard.machine import paths
 
 NAMES = REFERENCES

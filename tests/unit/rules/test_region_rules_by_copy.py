@@ -22,7 +22,8 @@ from components.specs.hosts.instance_types import Scale
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import PoolRole
 from components.specs.ranges import NumberRange
-from components.specs.region.region import ControlPlaneBackend, FailureDomain, StackLayout
+from components.specs.region.region import ControlPlaneBackend, FailureDomain
+from components.specs.region.state import StackLayout
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 

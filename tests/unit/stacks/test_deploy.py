@@ -19,7 +19,7 @@ from components.render.concept import Made
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.environment import Environment
-from components.specs.region.region import StackLayout
+from components.specs.region.state import StackLayout
 from jacquard.providers.objectset.patch_bodies import bodies
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
