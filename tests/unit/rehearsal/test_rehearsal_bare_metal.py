@@ -5,43 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
+from bare_metal_operator import HTTP, IMAGE, LOGIN, MEDIA, NETWORK, host, operator, status
 
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
-from jacquard.lab.rehearsal.operators.releases import installed
-
-READY = {"conditions": [{"type": "Ready", "status": "True"}]}
-LOGIN = obj("v1", "Secret", "bmc-a01", namespace="acme", data={"username": "eA==", "password": "eA=="})
-MEDIA, NETWORK, HTTP = "redfish-virtualmedia", "redfish", "redfish-uefihttp"
-IMAGE = {"url": "https://x/gpu-1.raw"}
-
-
-def operator(limit: int | None = None, watched: str = "", name: str = "bmo", **more: str) -> list[Any]:
-    """Return the source of an operator's chart, its release and its Ironic."""
-    told = {"WATCH_NAMESPACE": watched, "IRONIC_NAME": "ironic", **more}
-    told |= {} if limit is None else {"PROVISIONING_LIMIT": f"{limit}"}
-    source = {"kind": "OCIRepository", "name": "chart", "namespace": "ops"}
-    envs = [{"name": key, "value": value} for key, value in told.items()]
-    spec = {"chartRef": source, "targetNamespace": name, "values": {"envs": envs}}
-    return [
-        obj(installed.SOURCE, "OCIRepository", "chart", {"url": "oci://registry.example/baremetal-operator"}, "ops"),
-        obj(installed.HELM, "HelmRelease", name, spec, "ops", status=READY),
-        obj(*bare_metal.IRONIC, "ironic", {"tls": {"bmcCA": {"kind": "Secret", "name": "ca"}}}, name, status=READY),
-    ]
-
-
-def host(name: str, state: str = "registering", driver: str = MEDIA, *, transport: str = "+https", **spec: Any) -> Any:
-    address = f"{driver}{transport}://10.1.0.1/redfish/v1/Systems/1"
-    bmc = {"address": address, "credentialsName": "bmc-a01", **spec.pop("bmc", {})}
-    status = {"operationalStatus": "OK", "provisioning": {"state": state}, **spec.pop("status", {})}
-    return obj(
-        *bare_metal.HOST,
-        name,
-        {"bmc": bmc, **spec},
-        spec.pop("namespace", "acme"),
-        metadata={"uid": name},
-        status=status,
-    )
 
 
 def states(view: Any) -> dict[str, int]:
@@ -50,10 +16,6 @@ def states(view: Any) -> dict[str, int]:
         state = one["status"]["provisioning"]["state"]
         found[state] = found.get(state, 0) + 1
     return found
-
-
-def status(view: Any, name: str = "h1") -> Any:
-    return view.get("BareMetalHost", name, "acme")["status"]
 
 
 def test_a_host_is_inspected_once_its_bmc_lets_the_operator_in(objects: Any) -> None:
@@ -258,51 +220,3 @@ def test_a_host_boots_only_a_ramdisk_of_its_architecture(
     bare_metal.reconcile(view)
 
     assert status(view)["provisioning"]["state"] == ("inspecting" if registers else "registering")
-
-
-def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects: Any) -> None:
-    going = host("h3", "available")
-    going["metadata"]["deletionTimestamp"] = "now"
-    view = objects(host("h1", "inspecting"), host("h2"), going)
-
-    bare_metal.reconcile(view)
-    view.get("HostFirmwareSettings", "h1", "acme")["spec"] = {"settings": {"Turbo": "On"}}
-    bare_metal.reconcile(view)
-
-    assert firmware_of(view) == {"bios": ("0.0.0", "0.0.0"), "bmc": ("0.0.0", "0.0.0")}
-    made = {key: one for key, one in view.store.items() if key[0] != "BareMetalHost"}
-    assert {key: one["spec"] for key, one in made.items()} == {
-        ("HostFirmwareSettings", "acme", "h1"): {"settings": {"Turbo": "On"}},
-        ("HostFirmwareComponents", "acme", "h1"): {"updates": []},
-    }
-    assert {one["metadata"]["ownerReferences"][0]["uid"] for one in made.values()} == {"h1"}
-
-
-@pytest.mark.parametrize(
-    ("state", "spec", "bios"),
-    [
-        ("available", {"image": IMAGE}, "1.6.2"),
-        ("available", {}, "0.0.0"),
-        ("provisioning", {"image": IMAGE}, "0.0.0"),
-        ("provisioned", {"image": IMAGE}, "0.0.0"),
-    ],
-)
-def test_firmware_is_updated_before_an_image_is_written_and_at_no_other_time(
-    objects: Any, state: str, spec: dict[str, Any], bios: str
-) -> None:
-    view = objects(*operator(), LOGIN, host("h1", state, **spec))
-    for kind in ("HostFirmwareSettings", "HostFirmwareComponents"):
-        view.create(obj("metal3.io/v1alpha1", kind, "h1", {"updates": []}, "acme"))
-    updates = [{"component": "bios", "url": "https://firmware.cloud.example/h100/bios-1.6.2.bin"}]
-    view.get("HostFirmwareComponents", "h1", "acme")["spec"]["updates"] = updates
-
-    for _ in range(3):
-        bare_metal.reconcile(view)
-
-    assert firmware_of(view) == {"bios": ("0.0.0", bios), "bmc": ("0.0.0", "0.0.0")}
-
-
-def firmware_of(view: Any) -> dict[str, tuple[str, str]]:
-    """Return the first and the current version of each component of host ``h1``."""
-    components = view.get("HostFirmwareComponents", "h1", "acme")["status"]["components"]
-    return {item["component"]: (item["initialVersion"], item["currentVersion"]) for item in components}
