@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.specs.region.state import StateSpec
-from jacquard.engine import locks, parent_death
+from jacquard.engine import damaged_states, locks, parent_death
 from jacquard.engine.errors import EngineError
 from jacquard.engine.events import Progress
 from jacquard.engine.shutdown import asked
@@ -80,6 +80,7 @@ class Engine:
 
     def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
         _require_python()
+        self._environment = environment
         self.secrets_provider = state.secrets_provider if state else None
         self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
         program = shutil.which("pulumi", path=self.variables["PATH"])
@@ -153,12 +154,21 @@ class Engine:
 
     def stacks(self) -> frozenset[str]:
         """Return all stacks that exist, of all environments."""
-        listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
+        try:
+            listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
+        except EngineError as error:
+            raise EngineError(damaged_states.listing(self._environment, str(error)) or str(error)) from None
         return frozenset(item["name"].rsplit("/", 1)[-1] for item in listed)
 
     def export(self, stack: str) -> dict[str, Any]:
         """Return the recorded state of ``stack``."""
-        return dict(json.loads(self._call(["stack", "export", "--stack", stack], f"{stack}: its state cannot be read")))
+        try:
+            text = self._call(["stack", "export", "--stack", stack], f"{stack}: its state cannot be read")
+        except EngineError as error:
+            backend = self.variables["PULUMI_BACKEND_URL"]
+            damage = damaged_states.reported(stack, str(error), backend, self.file_state)
+            raise EngineError(damage or str(error)) from None
+        return dict(json.loads(text))
 
     @cached_property
     def version(self) -> str:

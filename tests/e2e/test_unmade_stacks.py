@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from small_project import small_project
 
 from jacquard.engine.driver import Engine
 from jacquard.engine.missing_stacks import previewing
@@ -12,27 +13,11 @@ from jacquard.machine import paths
 
 pytestmark = pytest.mark.e2e
 
-PROJECT = """name: looms
-stackConfigDir: environments
-runtime: {name: python, options: {virtualenv: .venv}}
-"""
-PROGRAM = """import pulumi
-from stacks.provider_record import keep
-keep(pulumi.get_stack())
-"""
-"""Begins as ours does, with a look at the stack's own state."""
-
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """The real engine in a repository of regions."""
-    (folder := tmp_path / "regions" / "environments").mkdir(parents=True)
-    (folder.parent / "Pulumi.yaml").write_text(PROJECT)
-    (folder.parent / "__main__.py").write_text(PROGRAM)
-    (folder.parent / ".venv").symlink_to(paths.VENV)
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
-    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path / "home"))
-    return Engine("edge-1", None, {})
+    return small_project(tmp_path, monkeypatch)
 
 
 def test_a_stack_that_is_only_previewed_is_never_made(engine: Engine) -> None:

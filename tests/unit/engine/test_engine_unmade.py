@@ -53,6 +53,20 @@ def test_a_stack_that_cannot_be_read_is_not_taken_for_one_that_is_not_there(pulu
         Engine("laptop", None, {}).look("laptop")
 
 
+def test_a_damaged_state_in_a_bucket_is_reported_with_the_object_that_replaces_it(project: Path, pulumi: Any) -> None:
+    del project
+    pulumi.answer("stack export", stderr="error: failed to load checkpoint: unexpected end of JSON input\n", code=255)
+
+    with pytest.raises(EngineError) as damage:
+        engine().look("laptop")
+
+    assert str(damage.value) == (
+        "laptop: its state is damaged (unexpected end of JSON input), and nothing was changed; copy"
+        " .pulumi/stacks/looms/laptop.json.bak over .pulumi/stacks/looms/laptop.json in s3://state, or restore an"
+        " earlier version of the latter, then run 'jacquard up laptop', which adopts objects that the state lacks"
+    )
+
+
 def test_a_stack_that_is_there_is_previewed_where_it_is(pulumi: Any) -> None:
     del pulumi
     made = engine()

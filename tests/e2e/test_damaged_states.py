@@ -1,0 +1,64 @@
+"""A truncated state is one error with the command that restores it, which leads to a state that the engine reads."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from small_project import small_project
+
+from jacquard.engine.driver import Engine
+from jacquard.engine.errors import EngineError
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The real engine in a repository of regions, with a stack that has a state and a copy of it."""
+    engine = small_project(tmp_path, monkeypatch)
+    engine.prepare("edge-1")
+    assert engine.run("up", "edge-1", "--yes").code == 0
+    return engine
+
+
+@pytest.mark.parametrize("content", [b'{"version": 3, "checkpoint": {"stack": "edge', b"<html>502</html>"])
+def test_a_damaged_state_is_restored_by_the_command_in_its_error(engine: Engine, content: bytes) -> None:
+    assert engine.file_state is not None
+    file = engine.file_state / ".pulumi" / "stacks" / "looms" / "edge-1.json"
+    before = engine.look("edge-1").resources
+    file.write_bytes(content)
+
+    with pytest.raises(EngineError) as listing:
+        engine.stacks()
+    with pytest.raises(EngineError) as damage:
+        engine.prepare("edge-1")
+
+    assert str(listing.value).startswith("the stacks cannot be listed, because a state is damaged (")
+    assert str(listing.value).endswith("; 'jacquard preview edge-1' names it, with a remedy")
+    text = str(damage.value)
+    assert text.startswith("edge-1: its state is damaged (")
+    assert text.endswith(
+        f" with 'cp {file}.bak {file}', then run 'jacquard up edge-1', which adopts objects that the state lacks"
+    )
+    assert file.read_bytes() == content
+
+    subprocess.run(shlex.split(text.partition(" with '")[2].partition("'")[0]), check=True)
+    assert engine.prepare("edge-1").repairs == []
+    assert engine.run("up", "edge-1", "--yes").code == 0
+    assert engine.look("edge-1").resources == before
+
+
+def test_a_damaged_state_without_a_copy_is_removed(engine: Engine) -> None:
+    assert engine.file_state is not None
+    file = engine.file_state / ".pulumi" / "stacks" / "looms" / "edge-1.json"
+    file.with_name("edge-1.json.bak").unlink()
+    file.write_bytes(b"{")
+
+    with pytest.raises(EngineError) as damage:
+        engine.look("edge-1")
+
+    subprocess.run(shlex.split(str(damage.value).partition(" with '")[2].partition("'")[0]), check=True)
+    assert not engine.look("edge-1").made
