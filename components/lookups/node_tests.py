@@ -100,3 +100,9 @@ def _gpus_are_whole(environment: Environment, pool: NodePoolSpec) -> bool:
 def burn_in_rounds(spec: NodeTestsSpec, tests: tuple[NodeTest, ...]) -> int:
     """Return the number of rounds of a burn-in with ``tests``."""
     return max(1, ceil(spec.burn_in_hours * 60 / max(1, round_minutes(tests, Phase.BURN_IN))))
+
+
+def burn_in_minutes(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return the expected duration of the burn-in of a new node of ``pool`` by Jobs; 0 without such a burn-in."""
+    tests = _of_pool(environment, pool, environment.instance_types.by_name.get(pool.instance_type))
+    return tests.rounds * round_minutes(tests.burn_in, Phase.BURN_IN) if tests else 0

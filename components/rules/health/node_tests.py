@@ -1,4 +1,4 @@
-"""Rules about tests of nodes: images, clusters and pools in which they act, and estimates that include the burn-in."""
+"""Rules about tests of nodes: images, and clusters and pools in which they act."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,6 @@ from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn, PoolRole
 from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed
-
-_HOUR_MINUTES = 60
 
 
 def images(environment: Environment) -> Iterator[Problem]:
@@ -59,18 +57,4 @@ def gated_pools(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, path, text)
 
 
-def estimates(environment: Environment) -> Iterator[Problem]:
-    """Report an estimate of the time to join that is shorter than the burn-in."""
-    nodes = environment.region.nodes
-    if nodes.tests is None or nodes.burn_in is not None or nodes.durations is None:
-        return
-    minutes, estimate = _HOUR_MINUTES * nodes.tests.burn_in_hours, nodes.durations.join_minutes
-    if estimate < minutes and any(placed.pool.health.burn_in is BurnIn.GATED for placed in pools(environment)):
-        text = (
-            f"{estimate} minutes are shorter than the burn-in of {minutes} minutes that they include; write at least"
-            f" {minutes}, or lower burn_in_hours of tests"
-        )
-        yield problem(environment, REGION, ("nodes", "durations", "join_minutes"), text)
-
-
-RULES = Rules(data=(images, gated_pools, estimates))
+RULES = Rules(data=(images, gated_pools))

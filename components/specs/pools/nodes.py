@@ -83,7 +83,8 @@ class StepDurationsSpec(Spec):
     boot_minutes: int = Field(ge=1, le=1440)
     """Minutes until an available host has booted its image."""
     join_minutes: int = Field(ge=1, le=10_080)
-    """Minutes until a booted host is a ready Node, including burn-in."""
+    """Minutes until a booted host is a ready Node, including the burn-in by another controller (``burn_in``). The
+    burn-in by ``tests`` is added in gated pools."""
     inspect_minutes: int = Field(default=15, ge=1, le=1440)
     """Minutes until a new host is inspected."""
     firmware_minutes: int = Field(default=30, ge=1, le=1440)

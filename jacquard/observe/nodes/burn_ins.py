@@ -9,11 +9,9 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.lookups.add_ons import node_tests
-from components.lookups.node_tests import round_minutes
+from components.lookups.node_tests import burn_in_minutes
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
-from components.specs.health.node_tests import Phase
 from components.specs.pools.node_pool import BurnIn
 from jacquard.observe.objects import Object, condition, holds
 
@@ -35,13 +33,10 @@ def burn_in_durations(environment: Environment) -> Mapping[tuple[str, str], dt.t
     nodes = environment.region.nodes
     found: dict[tuple[str, str], dt.timedelta] = {}
     for placed in clusters(environment) if nodes.gate else ():
-        tests = None if nodes.burn_in else node_tests(environment, placed)
         for pool in placed.cluster.pools:
             if nodes.burn_in and nodes.durations and pool.health.burn_in is BurnIn.GATED:
                 found[placed.cluster.name, pool.name] = dt.timedelta(minutes=nodes.durations.join_minutes)
-            elif tests and pool.name in tests.gated:
-                mine = tests.pools[pool.name]
-                minutes = mine.rounds * round_minutes(mine.burn_in, Phase.BURN_IN)
+            elif minutes := burn_in_minutes(environment, pool):
                 found[placed.cluster.name, pool.name] = dt.timedelta(minutes=minutes)
     return found
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change, worst
 from components.lookups.effects.effect import Effect, Subject
+from components.lookups.node_tests import burn_in_minutes
 from components.lookups.pools import PlacedPool, declared_spares, pools
 from components.lookups.spares import spares_for
 from components.render import labels
@@ -95,8 +96,10 @@ class Nodes:
         placed = self._pools[pool_of(key)]
         batch = max(1, min(nodes, plan.max_surge or plan.max_unavailable))
         batches = math.ceil(nodes / batch)
-        after = _reprovision_minutes(steps, batch, self._flash_minutes(key, steps)) + math.ceil(
-            placed.pool.health.min_ready_seconds / 60
+        after = (
+            _reprovision_minutes(steps, batch, self._flash_minutes(key, steps))
+            + burn_in_minutes(self._head, placed.pool)
+            + math.ceil(placed.pool.health.min_ready_seconds / 60)
         )
         away = steps.drain_minutes + (0 if plan.max_surge else after)
         seconds = drain_limit_seconds(placed.pool)

@@ -51,6 +51,15 @@ def test_nobody_knows_when_a_roll_has_ended_that_waits_for_jobs(tmp_path: Path) 
     assert (found.minutes, lane.ends, lane.ends_most) == (DAY_MINUTES, 175, None)
 
 
+def test_nodes_of_a_gated_pool_are_replaced_by_the_next_ones_after_their_burn_in(tmp_path: Path) -> None:
+    gated = ("tenants/acme.yaml", "rollout: {strategy: idle, ", "health: {burn_in: gated}\n        rollout: {")
+    found = rolled(tmp_path, ("region.yaml", STEPS), gated)
+
+    round_minutes = 20 + 10 + 120 + 5 + 5 + 1
+    nodes, burn_in = 5, 9 * round_minutes  # the first whole rounds that last a day
+    assert [lane.ends for lane in of_acme(found).lanes] == [nodes * (35 + burn_in)] * 2
+
+
 def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_path: Path) -> None:
     found = rolled(tmp_path, ("region.yaml", STEPS), AT_ONCE)
 
