@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState, host_states, refusal, state_of
 from components.lookups.pools import inventory_file, place
 from components.specs.environment import Environment
@@ -26,6 +27,8 @@ class Move:
     to: LifecycleState
     reason: str | None = None
     ticket: str | None = None
+    by: str | None = None
+    """Person or group that requests the transition."""
     evidence: ReportFile | None = None
     """Report of the test that permits the transition to production."""
 
@@ -37,6 +40,8 @@ def objections(environment: Environment, move: Move, now: dt.datetime) -> list[s
     refused = refusal(state, to) if state is not to else None
     if refused:
         found.append(f"host {move.host.host}: {refused}")
+    if fault := mover_fault(environment.policy, to, move.by):
+        found.append(f"--by: {fault}; let one of them move it")
     if to is not LifecycleState.PRODUCTION or refused:
         return found
     hours = host_states()[state].evidence_hours
@@ -60,7 +65,8 @@ def entry(environment: Environment, move: Move, now: dt.datetime) -> dict[str, s
     reason = move.reason or (known.reason if known else "")
     ticket = move.ticket or (known.ticket if known else None)
     fields = {"state": str(move.to), "since": f"{now.astimezone(dt.UTC):%Y-%m-%d}", "reason": reason}
-    return fields | ({"ticket": ticket} if ticket else {})
+    optional = {"ticket": ticket, "by": move.by}
+    return fields | {name: value for name, value in optional.items() if value}
 
 
 def _option_faults(environment: Environment, move: Move, state: LifecycleState) -> Iterator[str]:

@@ -144,7 +144,7 @@ ALL = Rules(
     }
 )
 """All rules, in the order of their modules."""
-CHANGES = (*digests.CHANGES, *network_kept.CHANGES, *charts.CHANGES, *released_hosts.CHANGES)
+CHANGES = (*host_states.CHANGES, *digests.CHANGES, *network_kept.CHANGES, *charts.CHANGES, *released_hosts.CHANGES)
 """All rules about the change from a base to a head."""
-ADVISED_CHANGES = host_states.CHANGES
+ADVISED_CHANGES = host_states.ADVISED
 """Rules about a change that only advise in this release."""

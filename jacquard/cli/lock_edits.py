@@ -62,7 +62,8 @@ def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Environment, E
     changed, texts = (with_faults_of(spec, after), {path: after}) if after != before else (spec, {})
     diff = file_changes(f"{spec.name}/{OUT_OF_SERVICE}", before, after)
     if move.evidence is not None:
-        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: move.evidence.record}})
+        record = move.evidence.record.model_copy(update={"by": move.by})
+        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: record}})
         tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
         known = tests.read_text(encoding="utf-8") if tests.exists() else ""
         texts[tests] = text

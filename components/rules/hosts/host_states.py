@@ -4,6 +4,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator
 
+from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState, refusal, state_of
 from components.lookups.pools import inventory_file, problem
 from components.rules.references import host_problem
@@ -77,5 +78,27 @@ def _kept(base: Environment, head: Environment) -> Iterator[HostSpec]:
     yield from (host for host in head.hosts if rows.get(host.host) == host.serial)
 
 
-CHANGES = (transition, tested)
+def movers(base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report hosts that were moved to a state by someone whom ``host_movers`` in the base does not list for it.
+
+    The change itself cannot add movers. Commands with ``--base`` evaluate this rule.
+    """
+    for host in _kept(base, head):
+        to, test = state_of(head, host.host), head.host_tests.get(host.host)
+        entry = head.out_of_service.get(host.host, test)
+        if to is state_of(base, host.host):
+            continue
+        fault = mover_fault(base.policy, to, entry.by if entry else None)
+        if fault is None:
+            continue
+        text = f"{fault}; one of them moves it: jacquard host {head.name} {host.host} --to {to} --by NAME"
+        if host.host in head.out_of_service:
+            yield problem(head, OUT_OF_SERVICE, ("hosts", host.host, _STATE), text, subject=host.host)
+        else:
+            yield host_problem(head, host, "host", text, host.host)
+
+
+CHANGES = (movers,)
 """Rules about the change from a base to a head."""
+ADVISED = (transition, tested)
+"""Rules about the change that only advise."""

@@ -19,6 +19,7 @@ from components.specs.base import (
 )
 from components.specs.hosts.inventory import Serial
 from components.specs.natural import naturally
+from components.specs.reading.lock_text import entry_text
 
 MOST_TESTS = 10_000
 _HEADER = """# yaml-language-server: $schema=../../schemas/host_tests.schema.json
@@ -90,6 +91,8 @@ class HostTestSpec(Spec):
     """End of the passed test run, with its offset from UTC."""
     digest: Annotated[str, Field(pattern=OCI_DIGEST)]
     """Digest of the file with the test report. The file itself is not part of the data."""
+    by: Text | None = None
+    """Person or group that moved the host to production. Required if ``host_movers`` of ``policy.yaml`` limits it."""
 
 
 class HostTestsFile(DataFile):
@@ -109,4 +112,5 @@ def host_tests_text(hosts: Mapping[str, HostTestSpec]) -> str:
 
 def _entry(test: HostTestSpec) -> str:
     passed = test.passed.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return f'{{passed: {passed}, digest: "{test.digest}"}}'
+    by = f", by: {entry_text(test.by)}" if test.by else ""
+    return f'{{passed: {passed}, digest: "{test.digest}"{by}}}'

@@ -43,6 +43,8 @@ class OutOfServiceSpec(Spec):
     """Event or plan that caused the state, for operators."""
     ticket: Text | None = None
     """Number or URL of the ticket with more information; optional."""
+    by: Text | None = None
+    """Person or group that moved the host to this state. Required if ``host_movers`` of ``policy.yaml`` limits it."""
 
     def __str__(self) -> str:
         """Return all fields except the state, in one line."""

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -17,6 +18,7 @@ from components.specs.base import (
     Spec,
     Text,
 )
+from components.specs.hosts.out_of_service import HostState
 
 
 class RuleId(StrEnum):
@@ -157,6 +159,11 @@ class PolicySpec(DataFile):
     list is empty."""
     freezes: tuple[FreezeSpec, ...] = ()
     """Periods without changes to tenants."""
+    host_movers: dict[HostState | Literal["production"], Annotated[tuple[Text, ...], Field(min_length=1)]] = Field(
+        default_factory=dict
+    )
+    """Persons and groups that may move hosts to a state, by state, as they are written in ``by`` of the host's entry
+    (``jacquard host --by``). Everyone may move hosts to states that are not listed."""
 
 
 class WaiverSpec(Spec):

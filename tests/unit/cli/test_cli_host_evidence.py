@@ -182,3 +182,33 @@ def test_a_file_that_is_no_report_is_refused_with_all_problems(
 
     assert result.exit_code == 2
     assert result.stderr.splitlines()[1:] == [f"  {problem}" for problem in problems]
+
+
+MOVERS = "schema_version: 1\nhost_movers: {triage: [noc, pipeline], production: [burn-in]}\n"
+
+
+def test_a_limited_state_requires_one_of_its_movers_who_is_recorded(
+    invoke: Invoke, faults: Path, tests: Path, tmp_path: Path
+) -> None:
+    (faults.parent / "policy.yaml").write_text(MOVERS)
+    before = in_state(faults, "test")
+    written(tmp_path / REPORT, "a04-u01")
+
+    refused = invoke("host", "laptop", "a04-u01", *BACK, "--by", "ann")
+    unnamed = invoke("host", "laptop", "a04-u01", "--to", "triage")
+
+    assert (refused.exit_code, unnamed.exit_code) == (2, 2)
+    assert refused.stderr == (
+        "error: --by: only burn-in may move hosts to production (host_movers), not ann; let one of them move it\n"
+    )
+    assert unnamed.stderr.startswith(
+        "error: --by: only noc, pipeline may move hosts to triage (host_movers), and no mover"
+    )
+    assert (faults.read_text(), tests.exists()) == (before, False)
+
+    assert invoke("host", "laptop", "a04-u01", "--to", "triage", "--by", "noc").exit_code == 0
+    assert faults.read_text().endswith(", ticket: HW-1, by: noc}\n")
+    in_state(faults, "test")
+    assert invoke("host", "laptop", "a04-u01", *BACK, "--by", "burn-in").exit_code == 0
+    assert tests.read_text().endswith(", by: burn-in}\n")
+    assert invoke("check", "laptop").exit_code == 0

@@ -160,6 +160,24 @@ def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothi
     assert invoke("check", "laptop").exit_code == ExitCode.OK
 
 
+def test_a_pipeline_that_may_not_move_hosts_writes_nothing(
+    hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path
+) -> None:
+    (data_folder / "laptop" / "policy.yaml").write_text("schema_version: 1\nhost_movers: {triage: [noc]}\n")
+    hosts.append(host("a01-u01"))
+
+    refused = invoke("reconcile-hosts", "laptop", "--write")
+    assert refused.exit_code == ExitCode.BAD_DATA
+    assert refused.stderr == (
+        "error: --by: only noc may move hosts to triage (host_movers), and no mover is given; add one of them, such as"
+        " the name of the pipeline\n"
+    )
+    assert not (data_folder / "laptop" / "out_of_service.yaml").exists()
+
+    assert invoke("reconcile-hosts", "laptop", "--write", "--by", "noc").exit_code == ExitCode.OK
+    assert ", by: noc}" in (data_folder / "laptop" / "out_of_service.yaml").read_text()
+
+
 def test_several_hosts_are_moved_as_by_the_proposed_commands(
     hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from small_region import changed, small_region
 
-from components.rules.checks import advised_changes
+from components.rules.checks import advised_changes, check_change
 from components.specs.environment import Environment
 from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
+from components.specs.region.policy import PolicySpec
 
 HOST, OTHER = "a1-u1", "a1-u2"
 COMMAND = "jacquard host laptop HOST --to production --evidence FILE"
@@ -99,3 +100,34 @@ def test_new_hosts_of_a_hall_share_a_line() -> None:
         ("inventory/hall-a.csv", "a1-u3, a1-u4, a2-u1 and 19 more"),
         ("inventory/hall-b.csv", "b1-u1, b1-u2, b1-u3 and 1 more"),
     ]
+
+
+LIMITED = PolicySpec.model_validate(
+    {"schema_version": 1, "host_movers": {"rma": ["site-ewr2"], "production": ["burn-in"]}}
+)
+ONE_OF_THEM = "one of them moves it: jacquard host laptop a1-u1 --to {} --by NAME; if the change is right, add a waiver"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "by", "expected"),
+    [
+        ("triage", "rma", "site-ewr2", None),
+        ("triage", "rma", "ann", "only site-ewr2 may move hosts to rma (host_movers), not ann"),
+        ("triage", "rma", None, "only site-ewr2 may move hosts to rma (host_movers), and no mover is given"),
+        ("rma", "rma", "ann", None),
+        ("triage", "debug", None, None),
+        ("test", None, "burn-in", None),
+        ("test", None, "ann", "only burn-in may move hosts to production (host_movers), not ann"),
+    ],
+)
+def test_only_those_that_the_base_lists_move_hosts_to_a_limited_state(
+    old: str, new: str | None, by: str | None, expected: str | None
+) -> None:
+    base, head = changed(side(state=old), policy=LIMITED), side(state=new, tested=11)
+    away = {name: changed(entry, by=by) for name, entry in head.out_of_service.items()}
+    tests = {name: changed(test, by=by) for name, test in head.host_tests.items()}
+
+    found = check_change(base, changed(head, out_of_service=away, host_tests=tests), dt.date(2026, 1, 20))
+
+    rest = f"{ONE_OF_THEM.format(new or 'production')} of hosts.movers for a1-u1"
+    assert [item.text for item in found] == ([f"{expected}; {rest}"] if expected else [])

@@ -29,6 +29,10 @@ _Reason = Annotated[
     typer.Option("--reason", metavar="TEXT", help="Reason; required when the host leaves production, then optional."),
 ]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
+_By = Annotated[
+    str | None,
+    typer.Option("--by", metavar="NAME", help="Who moves the host; required for states in host_movers of policy.yaml."),
+]
 _Evidence = Annotated[
     Path | None,
     typer.Option("--evidence", metavar="FILE", help="With --to production: report of a passed test, as JSON."),
@@ -44,6 +48,7 @@ def host(
     to: _To = None,
     reason: _Reason = None,
     ticket: _Ticket = None,
+    by: _By = None,
     evidence: _Evidence = None,
     output: arguments.FormatOption = Format.TEXT,
     out: _Out = None,
@@ -63,7 +68,7 @@ def host(
     proof = None if evidence is None else _read(environment, evidence)
     with data.editing("host", environment) as edit:
         spec = data.load(environment)
-        move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, evidence=proof)
+        move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, by=by, evidence=proof)
         if wrong := objections(spec, move, settings.now()):
             raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
         _, done, diff = lock_edits.move_host(edit, spec, move)

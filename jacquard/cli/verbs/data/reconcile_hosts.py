@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from components.allocate.host_moves import Move
+from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
@@ -16,11 +17,19 @@ from jacquard.cli.views.changes.lock_changes import show_diff
 from jacquard.observe.nodes.failed_hosts import FailedHost, failed_hosts, management_kinds
 from jacquard.observe.observation import observe
 
+_By = Annotated[
+    str | None,
+    typer.Option("--by", metavar="NAME", help="Who moves the hosts, such as a pipeline (host_movers of policy.yaml)."),
+]
 _Write = Annotated[bool, typer.Option("--write", help="Edit the data as proposed, for a pull request.")]
 
 
 def reconcile_hosts(
-    environment: arguments.Env, *, write: _Write = False, output: arguments.FormatOption = Format.TEXT
+    environment: arguments.Env,
+    *,
+    write: _Write = False,
+    by: _By = None,
+    output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Propose the edits of the data that follow from what controllers did to hosts.
 
@@ -35,7 +44,10 @@ def reconcile_hosts(
         msg = f"cluster {MANAGEMENT} cannot be read: {seen.unreachable[MANAGEMENT]}"
         raise Stop(msg, ExitCode.UNREACHABLE)
     found = list(failed_hosts(spec, seen))
-    diff = _moved(environment, found) if write and found else []
+    if write and found and (fault := mover_fault(spec.policy, LifecycleState.TRIAGE, by)):
+        msg = f"--by: {fault}; add one of them, such as the name of the pipeline"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    diff = _moved(environment, found, by) if write and found else []
     if output is Format.JSON:
         hosts = [asdict(item) | {"to": LifecycleState.TRIAGE} for item in found]
         print_json({"environment": environment, "hosts": hosts, "written": write, "diff": diff})
@@ -51,14 +63,14 @@ def reconcile_hosts(
         raise Stop(msg, ExitCode.DRIFTED)
 
 
-def _moved(environment: str, failed: list[FailedHost]) -> list[str]:
+def _moved(environment: str, failed: list[FailedHost], by: str | None) -> list[str]:
     """Move hosts to triage; return the diff of files."""
     diff = []
     with data.editing("reconcile-hosts", environment) as edit:
         spec = data.load(environment)
         rows = {host.host: host for host in spec.hosts}
         for item in failed:
-            move = Move(host=rows[item.host], to=LifecycleState.TRIAGE, reason=item.reason)
+            move = Move(host=rows[item.host], to=LifecycleState.TRIAGE, reason=item.reason, by=by)
             spec, _, lines = lock_edits.move_host(edit, spec, move)
             diff += lines
     return diff
