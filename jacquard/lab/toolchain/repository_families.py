@@ -92,5 +92,12 @@ NIGHTLY = (
         ),
         disk_bytes=3400 << 20,
     ),
+    Family(
+        name="kueue",  # runs in tests, with rendered queues
+        module="sigs.k8s.io/kueue",
+        binaries=(Binary(name="kueue-controller", package="sigs.k8s.io/kueue/cmd/kueue", expected_seconds=450),),
+        stamps=("sigs.k8s.io/kueue/pkg/version.GitVersion={version}",),
+        disk_bytes=2000 << 20,
+    ),
 )
 """Families that only tests of `make test-nightly` run."""

@@ -1,0 +1,252 @@
+"""Kueue's real controller and Kubernetes' scheduler at an API server with the queues and all nodes of a cluster.
+
+Kueue is installed as Flux installs it: its kinds, webhooks and configuration are from the pinned chart, with our values
+and post-renderers. Its webhook service is a name for this machine, and Kueue makes its certificates itself. Nodes exist
+as objects with the labels that Metal3 copies from hosts. No kubelet runs, so pods get a node but never start.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from api_server import LocalApiServer
+from helm_charts import Helm
+from local_region import wait_until
+from programs import Programs
+from rendered_objects import objects_of
+
+from components.inputs import queues
+from components.lookups import add_ons
+from components.lookups.pools import PlacedCluster
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.workloads.queues import QueuedPool
+from components.specs.environment import Environment
+from components.specs.keys import pool_key
+from jacquard.lab.rehearsal import crds, ports
+from jacquard.lab.toolchain import binaries
+from jacquard.providers.kube import ObjectRef
+
+JOB, WORKLOAD = ("batch/v1", "Job"), ("kueue.x-k8s.io/v1beta1", "Workload")
+ABSENT = "test.example/no-pods"
+"""Manager of jobs whose pods are not created; Kueue admits and evicts such jobs as all others."""
+_CONTROLLERS = ("job-controller", "deployment-controller", "replicaset-controller")
+_NAMESPACE, _SERVICE, _SECRET = "kueue-system", "kueue-webhook-service", "kueue-webhook-server-cert"
+_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_START_SECONDS = 180
+
+
+class KueueCluster:
+    """A cluster with our queues, Kueue and a scheduler; `stop` ends all programs.
+
+    Raises:
+        ToolchainError: Kueue or the scheduler is not built.
+    """
+
+    def __init__(self, folder: Path, environment: Environment, placed: PlacedCluster) -> None:
+        self._folder, self._placed = folder, placed
+        kueue, scheduler = binaries.path("kueue-controller"), binaries.path("kube-scheduler")
+        [self.queues] = queues.of_cluster(environment, placed)
+        self.objects: tuple[Manifest, ...] = self.queues.render()
+        self.hosts = {host.host: host for host in environment.hosts}
+        self._programs = Programs(folder)
+        # Nodes of a real cluster lose the taint of new nodes when their kubelet reports.
+        flags = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
+        self._server = LocalApiServer(folder / "api", kinds=(), controllers=_CONTROLLERS, flags=flags)
+        self.api = self._server.api
+        try:
+            self._install(_chart(folder, environment, placed))
+            for item in self.objects:
+                self.api.apply(dict(item.body), field_manager="jacquard", force=True)
+            self._add_nodes(environment)
+            config, scheduling = f"--kubeconfig={self._server.kubeconfig}", ("--leader-elect=false", "--secure-port=0")
+            self._programs.start("kube-scheduler", str(scheduler), config, *scheduling)
+            self._programs.start("kueue", str(kueue), config, *self._arguments)
+            self._mount_certificates()
+            wait_until(self._serves, timeout_seconds=_START_SECONDS, what=f"Kueue's webhooks answer; see {folder}")
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        self._programs.stop()
+        self._server.stop()
+
+    def live(self, item: Manifest) -> dict[str, Any]:
+        """Return the object of the API server for an object that we render."""
+        body = self.api.get(ObjectRef.of(item.body))
+        assert body is not None, item
+        return body
+
+    def submit(
+        self, name: str, namespace: str, nodes: int, group: str, *, rack: bool = False, pods: bool = True
+    ) -> None:
+        """Create a job in class ``group`` that takes all GPUs of ``nodes`` nodes, of one rack if ``rack``."""
+        self._create(
+            JOB,
+            name,
+            namespace,
+            group,
+            {
+                "parallelism": nodes,
+                "completions": nodes,
+                "template": self._template(
+                    {"kueue.x-k8s.io/podset-required-topology": keys.RACK} if rack else {}, "Never"
+                ),
+                **({} if pods else {"managedBy": ABSENT}),
+            },
+        )
+
+    def deploy(self, name: str, namespace: str, replicas: int, group: str) -> None:
+        """Create a deployment in class ``group``; each pod takes all GPUs of a node."""
+        template = self._template({}, "Always")
+        template["metadata"]["labels"] = {"app": name}
+        spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
+        self._create(("apps/v1", "Deployment"), name, namespace, group, spec)
+
+    def workload(self, name: str, namespace: str) -> dict[str, Any]:
+        """Return the workload of a job; empty before Kueue creates it."""
+        for body in self.api.list(*WORKLOAD, namespace=namespace):
+            if any(owner["name"] == name for owner in body["metadata"].get("ownerReferences", ())):
+                return body
+        return {}
+
+    def is_true(self, kind: str, name: str, namespace: str) -> bool:
+        return condition(self.workload(name, namespace), kind).get("status") == "True"
+
+    def await_admission(self, name: str, namespace: str) -> None:
+        wait_until(
+            lambda: self.is_true("Admitted", name, namespace),
+            timeout_seconds=120,
+            what=f"{name} is admitted: {self.workload(name, namespace).get('status')}",
+        )
+
+    def await_refusal(self, name: str, namespace: str, reason: str) -> None:
+        """Wait until Kueue reports ``reason`` for not admitting a job."""
+        wait_until(
+            lambda: reason in condition(self.workload(name, namespace), "QuotaReserved").get("message", ""),
+            timeout_seconds=120,
+            what=f"{name} waits because of {reason!r}",
+        )
+        assert not self.is_true("Admitted", name, namespace)
+
+    def assigned(self, name: str, namespace: str) -> set[str]:
+        """Return the hosts that Kueue assigned to an admitted job."""
+        [podset] = self.workload(name, namespace)["status"]["admission"]["podSetAssignments"]
+        return {domain["values"][-1] for domain in podset["topologyAssignment"]["domains"]}
+
+    def pods(self, namespace: str, prefix: str) -> list[dict[str, Any]]:
+        listed = self.api.list("v1", "Pod", namespace=namespace)
+        return [pod for pod in listed if pod["metadata"]["name"].startswith(f"{prefix}-")]
+
+    def end_deleted_pods(self, namespace: str) -> None:
+        """Remove pods that wait for the end of their containers, as their kubelets do."""
+        for pod in self.api.list("v1", "Pod", namespace=namespace):
+            if pod["metadata"].get("deletionTimestamp"):
+                path = self.api.path(ObjectRef("v1", "Pod", pod["metadata"]["name"], namespace))
+                options = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
+                self.api.request("DELETE", path, body=options)
+
+    def _template(self, annotations: dict[str, str], restart: str) -> dict[str, Any]:
+        [(resource, count)] = [pool.gpus for pool in self.queues.pools if pool.gpus]
+        amounts = {"cpu": "1", "memory": "1Gi", resource: str(count)}
+        container = {"name": "main", "image": "example/job", "resources": {"requests": amounts, "limits": amounts}}
+        return {"metadata": {"annotations": annotations}, "spec": {"restartPolicy": restart, "containers": [container]}}
+
+    def _create(self, kind: tuple[str, str], name: str, namespace: str, group: str, spec: dict[str, Any]) -> None:
+        labels = {"kueue.x-k8s.io/priority-class": group}
+        metadata = {"name": name, "namespace": namespace, "labels": labels}
+        body = {"apiVersion": kind[0], "kind": kind[1], "metadata": metadata, "spec": spec}
+        self.api.create(body, field_manager="test")
+
+    def _install(self, chart: list[dict[str, Any]]) -> None:
+        """Apply the parts of the chart that act without pods, with the webhooks' service at a port of this machine."""
+        [port, health] = ports.free(2)
+        for name in (_NAMESPACE, *(name for team in self.queues.spec.teams for name in team.namespaces)):
+            self._server.namespace(name)
+        for hook in (hook for body in chart for hook in _clients(body)):
+            hook["service"]["port"] = port
+        crds.install(self.api, [body for body in chart if body["kind"] == "CustomResourceDefinition"])
+        for body in chart:
+            if body["kind"] in _WEBHOOKS or (body["kind"], body["metadata"]["name"]) == ("Secret", _SECRET):
+                self.api.apply(body, field_manager="helm", force=True)
+        metadata = {"name": _SERVICE, "namespace": _NAMESPACE}
+        spec = {"type": "ExternalName", "externalName": ports.LOOPBACK}
+        self.api.apply(
+            {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}, field_manager="test"
+        )
+        [config] = [
+            body for body in chart if body["kind"] == "ConfigMap" and "manager-config" in body["metadata"]["name"]
+        ]
+        configuration = yaml.safe_load(config["data"]["controller_manager_config.yaml"]) | {
+            "webhook": {"host": ports.LOOPBACK, "port": port, "certDir": str(self._folder / "certificates")},
+            "health": {"healthProbeBindAddress": f"{ports.LOOPBACK}:{health}"},
+            "metrics": {"bindAddress": "0"},
+            "leaderElection": {"leaderElect": False},
+        }
+        file = self._folder / "configuration.yaml"
+        file.write_text(yaml.safe_dump(configuration))
+        self._arguments = (f"--config={file}", "--zap-log-level=2", "--feature-gates=VisibilityOnDemand=false")
+
+    def _mount_certificates(self) -> None:
+        """Write the certificates that Kueue creates to files, as a kubelet does."""
+        ref, folder = ObjectRef("v1", "Secret", _SECRET, _NAMESPACE), self._folder / "certificates"
+        wait_until(
+            lambda: "tls.crt" in ((self.api.get(ref) or {}).get("data") or {}),
+            timeout_seconds=_START_SECONDS,
+            what=f"Kueue has created its certificates; see {self._folder}",
+        )
+        folder.mkdir()
+        for name, content in ((self.api.get(ref) or {})["data"]).items():
+            (folder / name).write_bytes(base64.b64decode(content))
+
+    def _serves(self) -> bool:
+        conditions = [condition(self.live(item), "Active") for item in self.objects if item.kind == "ClusterQueue"]
+        return all(item.get("status") == "True" for item in conditions)
+
+    def _add_nodes(self, environment: Environment) -> None:
+        """Create a node for each host of the pools with quotas."""
+        for pool in self.queues.pools:
+            key = pool_key(self._placed.cluster.name, pool.name)
+            for name in (name for name, owner in environment.allocations.hosts.items() if owner == key):
+                self.api.create(self._node(name, pool), field_manager="test")
+
+    def _node(self, name: str, pool: QueuedPool) -> dict[str, Any]:
+        host = self.hosts[name]
+        labels = {keys.NODE_POOL: pool.name, keys.RACK: host.rack, keys.LEAF: host.leaf, "kubernetes.io/hostname": name}
+        taints = [{"key": taint.key, "value": taint.value, "effect": taint.effect.value} for taint in pool.taints]
+        room = {"cpu": str(pool.cpus), "memory": f"{pool.mebibytes}Mi", "pods": "110"}
+        room |= {pool.gpus[0]: str(pool.gpus[1])} if pool.gpus else {}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"taints": taints},
+            "status": {"capacity": room, "allocatable": room, "conditions": [ready]},
+        }
+
+
+def condition(body: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return a condition of an object; empty if it has none."""
+    conditions = body.get("status", {}).get("conditions", ())
+    return next((item for item in conditions if item["type"] == kind), {})
+
+
+def _chart(folder: Path, environment: Environment, placed: PlacedCluster) -> list[dict[str, Any]]:
+    """Return the objects of Kueue's chart, as Flux applies them."""
+    [given] = add_ons.of_cluster(environment, placed)
+    [release] = [item for item in objects_of(given) if item.kind == "HelmRelease" and item.name == "kueue"]
+    return Helm(folder / "helm", environment.versions.kubernetes[-1]).installed(release)
+
+
+def _clients(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield how the API server reaches the webhooks of an object."""
+    if body["kind"] in _WEBHOOKS:
+        yield from (hook["clientConfig"] for hook in body["webhooks"])
+    elif conversion := body.get("spec", {}).get("conversion", {}).get("webhook"):
+        yield conversion["clientConfig"]
