@@ -14,15 +14,13 @@ from components.intents.charts import unpinned_charts
 from components.intents.pins import knowing
 from components.intents.revisions import Improvement, improvements, newest
 from components.lookups.pools import problem
-from components.rollout.chart_subject import ChartSubject
-from components.rollout.dpu_subject import DpuSubject
 from components.rollout.limits import RolloutLimits
 from components.rollout.options import ALL, NEWEST_TEMPLATES
-from components.rollout.pool_subject import PoolSubject
-from components.rollout.subject import DATA, DeclaredIntent, Subject
+from components.rollout.subject import DATA, DeclaredIntent
+from components.rollout.subjects import subject_of
 from components.rollout.waves import PlannedWave, carried, last_wave, moved_waves, without_rollout
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, domain_of, group_key, refers_to_charts, wave_key
+from components.specs.keys import domain_of, group_key, wave_key
 from components.specs.locks import ImagesLock, OpenRollout, Wave
 from components.specs.pools.intents import Intent, IntentName
 from components.specs.reading.loader import IMAGE_PINS
@@ -58,7 +56,7 @@ class Promotion:
     ) -> None:
         self._environment, self._pins, self.pool = environment, environment.image_pins, pool
         self._newest_templates = newest_templates
-        self._subject = _subject(environment, pool)
+        self._subject = subject_of(environment, pool)
         self._current = self._subject.groups
         self._open, self._back = self._pins.rollouts.get(pool), version is None
         self.target = self._rollback_target() if version is None else self._promotion_target(version, today)
@@ -276,12 +274,6 @@ class Promotion:
     def _stop(self, text: str) -> NoReturn:
         path = ("rollouts", self.pool) if self._open else (self._subject.section, next(iter(self._current), ""))
         raise SpecError(self._environment.name, [problem(self._environment, IMAGE_PINS, path, text)])
-
-
-def _subject(environment: Environment, promoted: str) -> Subject:
-    if promoted == DPUS:
-        return DpuSubject(environment)
-    return ChartSubject(environment, promoted) if refers_to_charts(promoted) else PoolSubject(environment, promoted)
 
 
 def _same(declared: DeclaredIntent, known: Iterable[Intent]) -> Intent | None:

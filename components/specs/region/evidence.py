@@ -29,6 +29,8 @@ class GroupEvidence(_StatusModel):
     """Failure domain of the group, the last part of its name."""
     total: int = Field(ge=0)
     """Desired number of nodes."""
+    ready: int | None = Field(default=None, ge=0)
+    """Number of ready nodes; None in files that do not contain it."""
     images: dict[str, int]
     """Number of machines by the image with which they were created."""
     fingerprint: str | None = None
