@@ -9,7 +9,7 @@ from pydantic import Field
 
 from components.lookups.admission import admission_rules
 from components.rules import checks
-from components.rules.fleet import fleet, orders, regions
+from components.rules.fleet import campaigns, fleet, orders, regions
 from components.rules.rule import rule_name
 from components.rules.tables import ADVISED_CHANGES, CHANGES
 from components.specs.base import Label, Spec, Stage, Text
@@ -148,7 +148,7 @@ def _rule_item(name: str) -> str:
         return f"[`{name}`](policies.md#{name}): {policy.description} {place}, {level}, can be waived."
     level = "advisory" if name in {rule_name(rule) for rule in ADVISED_CHANGES} else "mandatory"
     summary = checks.descriptions()[name].partition("\n\n")[0].replace("\n", " ").replace("``", "`")
-    between = {*map(rule_name, regions.RULES), *map(rule_name, (*fleet.RULES, *orders.RULES))}
+    between = {*map(rule_name, regions.RULES), *map(rule_name, (*fleet.RULES, *orders.RULES, *campaigns.RULES))}
     where = "all regions" if name in between else judged(name)
     waived = "can be waived" if name in checks.waivable() else "cannot be waived"
     return f"`{name}`: {summary} {where.capitalize()}, {level}, {waived}."

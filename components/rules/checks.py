@@ -10,7 +10,7 @@ from typing import Any
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
-from components.rules.fleet import fleet, orders, regions
+from components.rules.fleet import campaigns, fleet, orders, regions
 from components.rules.rule import Rule, named, rule_name
 from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
 from components.specs.base import Stage
@@ -132,7 +132,7 @@ def check_fleet(known: Fleet, environments: Sequence[Environment]) -> dict[str, 
     """Return the problems of the fleet with ``environments``, by environment, or under the name of the fleet itself."""
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)
-    for rule in (*fleet.RULES, *orders.RULES):
+    for rule in (*fleet.RULES, *orders.RULES, *campaigns.RULES):
         for name, problem in rule(known, ordered):
             found[name].add(named(rule, problem))
     return {name: sorted(problems) for name, problems in found.items()}
@@ -204,7 +204,13 @@ def rooms() -> dict[str, str]:
 
 def _every_rule() -> tuple[Callable[..., object], ...]:
     rules: tuple[Callable[..., object], ...] = (*ALL.identity, *ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    between: tuple[Callable[..., object], ...] = (*regions.RULES, *fleet.RULES, *orders.RULES, *fleet.CHANGES)
+    between: tuple[Callable[..., object], ...] = (
+        *regions.RULES,
+        *fleet.RULES,
+        *orders.RULES,
+        *campaigns.RULES,
+        *fleet.CHANGES,
+    )
     return (*rules, *between, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
 
 

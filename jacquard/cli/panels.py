@@ -192,6 +192,15 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard place first-order --dry-run", "jacquard place first-order"),
         ),
         Verb(
+            "campaign",
+            "jacquard.cli.verbs.data.campaign:campaign",
+            "Show or write the next step of a promotion over several regions.",
+            (
+                "jacquard campaign first-campaign",
+                "jacquard campaign first-campaign --evidence us-west-1.json --write",
+            ),
+        ),
+        Verb(
             "host",
             "jacquard.cli.verbs.data.host:host",
             "Move a host to another state of its life cycle.",

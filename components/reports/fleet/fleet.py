@@ -10,6 +10,7 @@ from components.reports.capacity import Figures, capacity
 from components.reports.fleet.room import rooms
 from components.reports.images import all_behind, image_report
 from components.specs.environment import Environment
+from components.specs.fleet.campaign import CampaignSpec
 from components.specs.reading.fleet import Fleet
 
 COLUMNS = ("installed", "out_of_service", "spare", "contracted", "planned", "free", "orderable")
@@ -84,12 +85,26 @@ class WaitingOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignReport:
+    """Progress of a campaign, from its file."""
+
+    campaign: str
+    title: str
+    regions: dict[str, str]
+    """``pending``, ``promoting`` or ``soaked``, by region in the order of the steps."""
+    stopped: str | None
+    """Region in which the campaign is stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReport:
     """Report of ``jacquard fleet``."""
 
     regions: tuple[FleetRegion, ...]
     orders: tuple[WaitingOrder, ...] = ()
     """Orders without a region, by the first day on which their nodes are needed."""
+    campaigns: tuple[CampaignReport, ...] = ()
+    """All campaigns, by name."""
 
     @property
     def totals(self) -> dict[str, FleetFigures]:
@@ -129,7 +144,15 @@ def fleet_report(known: Fleet, environments: Sequence[Environment], today: dt.da
             )
             for order in waiting
         ),
+        campaigns=tuple(_campaign(campaign) for campaign in known.campaigns),
     )
+
+
+def _campaign(campaign: CampaignSpec) -> CampaignReport:
+    states = {name: "promoting" if name in campaign.progress else "pending" for name in campaign.regions}
+    soaked = {name: "soaked" for name in campaign.regions if campaign.has_soaked(name)}
+    stopped = campaign.stopped.region if campaign.stopped else None
+    return CampaignReport(campaign=campaign.campaign, title=campaign.title, regions=states | soaked, stopped=stopped)
 
 
 def _region(known: Fleet, environment: Environment, today: dt.date) -> FleetRegion:

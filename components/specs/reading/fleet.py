@@ -1,4 +1,4 @@
-"""Reader of the data about all regions together: ``fleet.yaml`` and ``orders/``."""
+"""Reader of the data about all regions together: ``fleet.yaml``, ``orders/`` and ``campaigns/``."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from components.specs.base import DNS_LABEL, DataFile
+from components.specs.fleet.campaign import CampaignSpec
 from components.specs.fleet.fleet import FleetRegionSpec, FleetSpec, RegionStatus
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.files import read_text, unreadable
@@ -21,17 +22,24 @@ FLEET = "../fleet.yaml"
 """File of the fleet, relative to the folder of an environment."""
 ORDERS = "orders"
 """Folder of the orders, below the folder of all environments."""
+CAMPAIGNS = "campaigns"
+"""Folder of the campaigns, below the folder of all environments."""
 _Model = TypeVar("_Model", bound=DataFile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """Valid content of ``fleet.yaml`` and ``orders/``; `components.rules.fleet` compares it with the regions."""
+    """Valid content of ``fleet.yaml``, ``orders/`` and ``campaigns/``.
+
+    `components.rules.fleet` compares it with the regions.
+    """
 
     spec: FleetSpec | None
     """Content of the file; None if there is no such file."""
     orders: tuple[OrderSpec, ...] = ()
     """Content of each file of ``orders/``, in order of file names."""
+    campaigns: tuple[CampaignSpec, ...] = ()
+    """Content of each file of ``campaigns/``, in order of file names."""
     folders: tuple[str, ...]
     """Names of all environments, including unreadable ones."""
     positions: Positions
@@ -60,6 +68,11 @@ def order_file(order: str) -> str:
     return f"../{ORDERS}/{order}.yaml"
 
 
+def campaign_file(campaign: str) -> str:
+    """Return the file of ``campaign``, relative to the folder of an environment."""
+    return f"../{CAMPAIGNS}/{campaign}.yaml"
+
+
 def load_fleet(folder: Path) -> Fleet:
     """Return the fleet of ``folder`` (all environments). Files that do not exist count as empty.
 
@@ -69,12 +82,12 @@ def load_fleet(folder: Path) -> Fleet:
     reader = _Reader(folder)
     path = folder / Path(FLEET).name
     spec = reader.read(path, FLEET, FleetSpec) if path.exists() or path.is_symlink() else None
-    orders = [*reader.orders()]
+    orders = tuple(reader.named(ORDERS, "order", OrderSpec))
+    campaigns = tuple(reader.named(CAMPAIGNS, "campaign", CampaignSpec))
     if reader.problems:
         raise SpecError(NAME, reader.problems)
-    return Fleet(
-        spec=spec, orders=tuple(orders), folders=tuple(environments(folder)), positions=Positions(reader.places)
-    )
+    folders, positions = tuple(environments(folder)), Positions(reader.places)
+    return Fleet(spec=spec, orders=orders, campaigns=campaigns, folders=folders, positions=positions)
 
 
 class _Reader:
@@ -93,22 +106,29 @@ class _Reader:
         self.problems += problems
         return spec if isinstance(spec, model) else None
 
-    def orders(self) -> Iterator[OrderSpec]:
-        """Yield the orders by file name, and record problems of names."""
-        home = self._folder / ORDERS
+    def named(self, folder: str, key: str, model: type[_Model]) -> Iterator[_Model]:
+        """Yield the files of ``folder`` by file name, and record problems of names.
+
+        Args:
+            folder: folder below the folder of all environments.
+            key: field with the name, which is also the name of the file.
+            model: model of each file.
+        """
+        home = self._folder / folder
         if fault := unreadable(home):
-            self.problems.append(Problem(f"../{ORDERS}", 0, "", fault))
+            self.problems.append(Problem(f"../{folder}", 0, "", fault))
             return
         for path in sorted(path for path in home.glob("*") if not path.name.startswith(".")):
-            file = f"../{ORDERS}/{path.name}"
+            file = f"../{folder}/{path.name}"
             if path.suffix != ".yaml" or not re.fullmatch(DNS_LABEL, path.stem):
-                text = "is not read; rename it to <order>.yaml in lower case, or remove it"
+                text = f"is not read; rename it to <{key}>.yaml in lower case, or remove it"
                 self.problems.append(Problem(file, 0, "", text))
                 continue
-            order = self.read(path, file, OrderSpec)
-            if order and order.order != path.stem:
-                line = self.places[file].inner["order"].line
-                text = f"is '{order.order}' in {file}; write {path.stem}, or rename the file to {order.order}.yaml"
-                self.problems.append(Problem(file, line, "order", text))
-            if order:
-                yield order
+            spec = self.read(path, file, model)
+            name = getattr(spec, key, path.stem)
+            if name != path.stem:
+                line = self.places[file].inner[key].line
+                text = f"is '{name}' in {file}; write {path.stem}, or rename the file to {name}.yaml"
+                self.problems.append(Problem(file, line, key, text))
+            if spec:
+                yield spec

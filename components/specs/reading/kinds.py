@@ -6,6 +6,7 @@ from pathlib import Path
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import DataFile
+from components.specs.fleet.campaign import CampaignSpec
 from components.specs.fleet.fleet import FleetSpec
 from components.specs.fleet.order import OrderSpec
 from components.specs.health.node_checks import HealthCatalog
@@ -80,6 +81,7 @@ KINDS = (
     FileKind(name="vm_offerings", path=f"{CATALOG}/vm_offerings.yaml", model=VmCatalog, shared=True),
     FileKind(name="fleet", path="fleet.yaml", model=FleetSpec, shared=True, of_region=False),
     FileKind(name="order", path="orders/*.yaml", model=OrderSpec, shared=True, of_region=False),
+    FileKind(name="campaign", path="campaigns/*.yaml", model=CampaignSpec, shared=True, of_region=False),
     FileKind(name="allocations.lock", path=ALLOCATIONS, model=AllocationsLock),
     FileKind(name="images.lock", path=IMAGE_PINS, model=ImagesLock),
 )

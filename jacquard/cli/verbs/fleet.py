@@ -18,7 +18,7 @@ def fleet(*, output: arguments.FormatOption = Format.TEXT, today: arguments.Toda
     Lists the regions of fleet.yaml; all environments if there is no such file. For each instance type: installed
     hosts, hosts out of service, spares of pools, contracted nodes, nodes of pools, free hosts, and the nodes that an
     order can get. For each region: status, capabilities, nodes by image, and open rollouts. Orders without
-    a region follow, by the day on which their nodes are needed.
+    a region follow, by the day on which their nodes are needed, and campaigns with the state of their regions.
     """
     known = load_fleet(paths.environments())
     names = data.chosen([name for name in known.regions if name in known.folders] or None)

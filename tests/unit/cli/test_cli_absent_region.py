@@ -31,6 +31,7 @@ NOT_READ = {
     "down": "removes the region, so an absent one is the result",
     "fleet": "reports data",
     "place": "edits data",
+    "campaign": "edits data; facts of clusters come from files",
     "impact": "compares data; facts of clusters come from a file",
     "comment": "reads a file",
     "approve": "edits data",

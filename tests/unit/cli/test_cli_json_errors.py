@@ -30,6 +30,7 @@ READS_DATA = {
     "env": ("laptop",),
     "fleet": (),
     "place": ("order",),
+    "campaign": ("campaign",),
     "render": ("laptop", "--out", "OUT"),
     "allocate": ("laptop",),
     "host": ("laptop", "a01-u01", "--to", "triage", "--reason", "broken"),
@@ -60,6 +61,14 @@ version: v1.35.2
 items:
   - {instance_type: h100-ib-8, nodes: 1}
 """
+CAMPAIGN = """\
+schema_version: 1
+campaign: campaign
+title: Images of November
+images: [gpu-2026.11.1]
+steps:
+  - {regions: [laptop], soak_hours: 1}
+"""
 FIELDS = {"code", "message", "remedy", "file", "line", "details", "environment", "problems"}
 
 
@@ -72,11 +81,12 @@ def wrong(data_folder: Path, edit: Edit) -> Path:
 
 
 def typed(command: str, folder: Path) -> list[str]:
-    if command == "place":
+    if command in {"place", "campaign"}:
         regions = "regions:\n  laptop: {status: open, jurisdictions: [us]}\n"
         (folder / "fleet.yaml").write_text(f"schema_version: 1\n{regions}")
-        (folder / "orders").mkdir()
-        (folder / "orders" / "order.yaml").write_text(ORDER)
+        for name, text in (("order", ORDER), ("campaign", CAMPAIGN)):
+            (folder / f"{name}s").mkdir()
+            (folder / f"{name}s" / f"{name}.yaml").write_text(text)
     hosts = folder.parent / "hosts.csv"
     hosts.write_text("hostname,bmc_ip,mac,disk\nb01,10.1.9.1,02:00:00:00:09:01,/dev/sda\n")
     values = {"OUT": str(folder.parent / "out"), "HOSTS": str(hosts)}

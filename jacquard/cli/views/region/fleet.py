@@ -11,13 +11,16 @@ from jacquard.cli.tables import plain_table
 
 
 def tables(report: FleetReport) -> Iterator[RenderableType]:
-    """Yield the capacity by region and instance type, the state of each region, and orders without a region."""
+    """Yield the capacity by region and instance type, the state of each region, waiting orders, and campaigns."""
     yield _capacity(report)
     yield Text()
     yield _states(report)
     if report.orders:
         yield Text()
         yield _orders(report)
+    if report.campaigns:
+        yield Text()
+        yield _campaigns(report)
 
 
 def _capacity(report: FleetReport) -> Table:
@@ -55,6 +58,14 @@ def _orders(report: FleetReport) -> Table:
     for order in report.orders:
         nodes = ", ".join(f"{count:,} {kind}" for kind, count in order.nodes.items())
         table.add_row(order.order, order.tenant, order.needed_from.isoformat(), nodes)
+    return table
+
+
+def _campaigns(report: FleetReport) -> Table:
+    table = plain_table("campaign", "title", "regions", "stopped in")
+    for item in report.campaigns:
+        states = ", ".join(f"{region} ({state})" for region, state in item.regions.items())
+        table.add_row(item.campaign, item.title, states, item.stopped or "-")
     return table
 
 
