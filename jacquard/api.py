@@ -19,12 +19,17 @@ from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.snapshots import side
 
 
-def check(environment: Environment) -> list[Problem]:
+def check(environment: Environment, *, today: dt.date | None = None) -> list[Problem]:
     """Return the problems that cross-checks find in ``environment``, sorted by file and line; empty if there are none.
 
     Policies are not evaluated here, because they require objects; `jacquard check` and the policy pack evaluate them.
+
+    Args:
+        environment: environment to check.
+        today: day on which the problems are errors: those of new rules are warnings in their advisory period, and
+            omitted. `datetime.date.max` includes them. Default: the current day.
     """
-    return checks.check(environment)
+    return checks.errors(checks.check(environment), today or _today())
 
 
 def inputs(environment: Environment) -> tuple[Concept, ...]:
@@ -61,7 +66,8 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
     """
     before, after = (side(_valid(name, folder)) for folder in (base, head))
     now = now or dt.datetime.now(dt.UTC)
-    if problems := checks.check_change(before.environment, after.environment, now.astimezone(dt.UTC).date()):
+    today = now.astimezone(dt.UTC).date()
+    if problems := checks.check_change(before.environment, after.environment, today):
         raise SpecError(name, problems)
     found = compared(
         before,
@@ -71,7 +77,11 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
         now=now,
         trials=Trials(before, after.environment, base),
     )
-    return found.model_copy(update={"advice": checks.advice(before.environment, after.environment)})
+    problems = [
+        *checks.warned_changes(before.environment, after.environment, today),
+        *checks.check(after.environment),
+    ]
+    return found.model_copy(update={"warnings": checks.warning_lines(problems, today)})
 
 
 def _valid(name: str, folder: Path) -> Environment:
@@ -81,5 +91,9 @@ def _valid(name: str, folder: Path) -> Environment:
 
 
 def _require_valid(environment: Environment) -> None:
-    if problems := checks.check(environment):
+    if problems := check(environment):
         raise SpecError(environment.name, problems)
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()

@@ -10,8 +10,8 @@ from pydantic import Field
 from components.lookups.admission import admission_rules
 from components.rules import checks
 from components.rules.fleet import campaigns, fleet, orders, regions
-from components.rules.rule import rule_name
-from components.rules.tables import ADVISED_CHANGES, CHANGES
+from components.rules.rule import AdvisoryPeriod, rule_name
+from components.rules.tables import CHANGES
 from components.specs.base import Label, Spec, Stage, Text
 from policies.facts import PROVIDER, REFERENCE, RESOURCE, STACK, WAIVER
 from policies.rules import RULES
@@ -119,7 +119,7 @@ def judged(name: str) -> str:
         return "model"
     policy = _policies().get(name)
     if policy is None:
-        return "change" if name in {rule_name(rule) for rule in (*CHANGES, *ADVISED_CHANGES)} else "data"
+        return "change" if name in set(map(rule_name, CHANGES)) else "data"
     if WAIVER in policy.kinds:
         return "data"
     return "deployment" if policy.kinds <= {PROVIDER, REFERENCE, RESOURCE, STACK} else "objects"
@@ -143,15 +143,19 @@ def _rule_item(name: str) -> str:
     if is_field(name):
         return f"`{name}`: a value that the schema of its file rejects. Model, mandatory, cannot be waived."
     if policy is not None:
-        level = policy.levels.get(Stage.PRODUCTION, "not evaluated")
+        level = _level(policy.levels.get(Stage.PRODUCTION, "not evaluated"), policy.advisory_period)
         place = f"{judged(name).capitalize()}{' and admission' if name in _admitted() else ''}"
         return f"[`{name}`](policies.md#{name}): {policy.description} {place}, {level}, can be waived."
-    level = "advisory" if name in {rule_name(rule) for rule in ADVISED_CHANGES} else "mandatory"
+    level = _level("mandatory", checks.advisory_periods().get(name))
     summary = checks.descriptions()[name].partition("\n\n")[0].replace("\n", " ").replace("``", "`")
     between = {*map(rule_name, regions.RULES), *map(rule_name, (*fleet.RULES, *orders.RULES, *campaigns.RULES))}
     where = "all regions" if name in between else judged(name)
     waived = "can be waived" if name in checks.waivable() else "cannot be waived"
     return f"`{name}`: {summary} {where.capitalize()}, {level}, {waived}."
+
+
+def _level(level: str, period: AdvisoryPeriod | None) -> str:
+    return f"{level} ({period})" if period else level
 
 
 def _gate_item(name: str) -> str:

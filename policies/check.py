@@ -41,14 +41,19 @@ class Judgement:
     """Waivers that match no violation."""
 
     @property
+    def warnings(self) -> tuple[Violation, ...]:
+        """Return the violations of new policies that are refused from a later day."""
+        return tuple(item for item in self.advised if item.binding)
+
+    @property
     def waived_count(self) -> int:
         """Return the number of waived violations."""
         return len(self.waived) + len(self.waived_checks)
 
 
-def judge(environment: Environment, now: dt.datetime) -> Judgement:
-    """Evaluate the policies for ``environment`` at ``now``."""
-    context = Context.of(environment, now)
+def judge(environment: Environment, now: dt.datetime, *, is_strict: bool = False) -> Judgement:
+    """Evaluate the policies for ``environment`` at ``now``; with ``is_strict``, new policies are mandatory already."""
+    context = Context.of(environment, now, is_strict=is_strict)
     evaluator = Judge(extensions.rules(), context)
     judged, count = evaluator.kinds, 0
     violations: list[Violation] = []

@@ -114,6 +114,8 @@ class Context:
     """Start time of the command, with a time zone; rules never read the clock."""
     dry_run: bool = False
     """True if nothing is applied, as in a preview."""
+    is_strict: bool = False
+    """True if new rules are mandatory before the end of their advisory period."""
     stage: Stage = Stage.PRODUCTION
     charts: tuple[Chart, ...] = ()
     """Chart releases in the catalogue."""
@@ -174,7 +176,13 @@ class Context:
 
     @classmethod
     def of(
-        cls, environment: Environment, now: dt.datetime, stack: str | None = None, *, dry_run: bool = False
+        cls,
+        environment: Environment,
+        now: dt.datetime,
+        stack: str | None = None,
+        *,
+        dry_run: bool = False,
+        is_strict: bool = False,
     ) -> Context:
         """Return the context of ``environment``."""
         stack = stack or environment.name
@@ -182,6 +190,7 @@ class Context:
             stack=stack,
             now=now,
             dry_run=dry_run,
+            is_strict=is_strict,
             stage=environment.region.stage,
             charts=environment.versions.charts,
             images=environment.images.images,

@@ -1,5 +1,6 @@
 """Determines whether a finding is rejected, reported or waived in an environment."""
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,8 @@ class Violation:
     waiver: WaiverSpec | None = None
     """Waiver that matches the violation; an expired waiver has no effect."""
     is_waived: bool = False
+    binding: dt.date | None = None
+    """First day on which the violation of a new rule is refused; None unless it is advisory only until then."""
 
     @property
     def is_refused(self) -> bool:
@@ -33,16 +36,15 @@ class Violation:
         return self.level is Enforcement.MANDATORY
 
     def __str__(self) -> str:
-        return "\n".join(
-            (
-                f"{self.rule.name}: {self.fact.title}",
-                f"  found:   {self.finding.found}",
-                f"  allowed: {self.finding.allowed}",
-                f"  why:     {self.rule.why}",
-                f"  fix:     {self.finding.fix}",
-                f"  waiver:  {self.waiver_text}",
-            )
+        lines = (
+            f"{self.rule.name}: {self.fact.title}",
+            f"  found:   {self.finding.found}",
+            f"  allowed: {self.finding.allowed}",
+            f"  why:     {self.rule.why}",
+            f"  fix:     {self.finding.fix}",
+            f"  waiver:  {self.waiver_text}",
         )
+        return "\n".join((*lines, *([f"  level:   a warning; an error from {self.binding}"] if self.binding else ())))
 
     @property
     def waiver_text(self) -> str:
@@ -101,12 +103,15 @@ class Judge:
         decided = finding.verdict is Verdict.VIOLATION
         waiver = waiver_of(rule.name, fact, self._context.waivers) if decided else None
         waived = waiver is not None and waiver.is_valid(self._context.today)
+        is_advice = waived or finding.level is Enforcement.ADVISORY
+        binding = None if is_advice else rule.binding(self._context)
         return Violation(
             rule=rule,
             fact=fact,
             finding=finding,
-            level=Enforcement.ADVISORY if waived else level,
+            level=Enforcement.ADVISORY if waived or binding else level,
             environment=self._context.environment,
             waiver=waiver,
             is_waived=waived,
+            binding=binding,
         )

@@ -32,7 +32,8 @@ Levels are reviewed data of the environment. The command line can only make them
 
 - `rules:` in `policy.yaml` sets the level of a policy: `mandatory` (a violation blocks the deployment) or `advisory`
   (a violation is reported). The default is the level of the stage in the table below. A policy without a level is not
-  evaluated in that stage. In `production` a critical policy is always mandatory; waive each exception individually.
+  evaluated in that stage. A new policy can be advisory for [a time](rules.md#new-rules), as its description says. In
+  `production` a critical policy is always mandatory; waive each exception individually.
 - `jacquard show ENV policies` lists the level of each policy with its origin, limits, violations, and all waivers with
   the remaining days, also unused ones.
 - `freezes:` in `policy.yaml`: see `change-in-freeze`.
@@ -76,4 +77,5 @@ def _section(module: ModuleType) -> str:
     paragraphs = page.strip().replace("``", "`")
     for label in _LABELS:
         paragraphs = paragraphs.replace(f"\n{label}:", f"\n- {label}:")
-    return f"### {rule.name}\n\n{rule.description}\n\n{paragraphs}\n"
+    period = f"- Level: {rule.advisory_period}.\n" if rule.advisory_period else ""
+    return f"### {rule.name}\n\n{rule.description}\n\n{paragraphs}\n{period}"

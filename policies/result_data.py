@@ -1,5 +1,6 @@
 """Results of rules as data, the same in the JSON of every command."""
 
+import datetime as dt
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,6 +34,8 @@ class ResultData(Spec):
     """State relative to the base of a change; None without a base."""
     waiver: WaiverSpec | None
     """Valid waiver of the violation; None without one."""
+    binding: dt.date | None
+    """First day on which a warning of a new rule is an error; None for other results."""
 
 
 def result_data(result: Result) -> ResultData:

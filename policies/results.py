@@ -79,6 +79,8 @@ class Result:
     """State relative to the base; None without a base."""
     identity: str = ""
     """Text that identifies the violation although lines and names of objects change; default: ``text``."""
+    binding: dt.date | None = None
+    """First day on which a warning of a new rule is an error; None for other results."""
 
     @property
     def blocks(self) -> bool:
@@ -159,6 +161,13 @@ def of_advice(environment: str, problem: Problem, source: Source = Source.DATA) 
     return replace(of_problem(environment, problem, source), level=Enforcement.ADVISORY, critical=False)
 
 
+def of_warning(environment: str, problem: Problem, binding: dt.date, source: Source = Source.DATA) -> Result:
+    """Return the result of a problem that is a warning until ``binding``, because its rule is new."""
+    result = of_problem(environment, problem, source)
+    text = f"{result.text}; an error from {binding}"
+    return replace(result, text=text, level=Enforcement.ADVISORY, critical=False, binding=binding)
+
+
 def of_violation(violation: Violation, places: Places, source: Source = Source.OBJECTS) -> Result:
     """Return the result of a violation of a policy, at the entry of the data from which its object is rendered.
 
@@ -179,6 +188,7 @@ def of_violation(violation: Violation, places: Places, source: Source = Source.O
         line=line,
         critical=violation.rule.severity is Severity.CRITICAL,
         waiver=violation.waiver if violation.is_waived else None,
+        binding=violation.binding,
         identity="\n".join((next(iter(subjects(violation.fact)), violation.fact.title), violation.finding.found)),
     )
 

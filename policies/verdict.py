@@ -1,11 +1,13 @@
 """Data model of rules, verdicts and findings."""
 
+import datetime as dt
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
 from components.inputs.extensions.process import ExtensionError
+from components.rules.rule import AdvisoryPeriod
 from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
@@ -75,6 +77,8 @@ class Rule:
     """Values that ``--policy-pack-config`` can set."""
     is_stack_wide: bool = False
     """True if the rule compares an object with the other objects of its stack, ``context.objects``."""
+    advisory_period: AdvisoryPeriod | None = None
+    """Time in which the rule is advisory because it is new; None for a rule that follows its levels at once."""
 
     def judge(self, fact: Fact, context: Context) -> Finding:
         """Return the finding of the rule for ``fact``; undecided if the rule raises an exception."""
@@ -94,8 +98,18 @@ class Rule:
 
     def level(self, context: Context) -> Enforcement | None:
         """Return the enforcement level in the environment; None if the rule is not evaluated there."""
+        if self.binding(context):
+            return Enforcement.ADVISORY
         level = context.levels.get(self.name, self.levels.get(context.stage))
         return Enforcement.MANDATORY if level and self.is_firm(context.stage) else level
+
+    def binding(self, context: Context) -> dt.date | None:
+        """Return the first day on which the rule is mandatory; None if it is not advisory only because it is new."""
+        period, is_declared = self.advisory_period, self.name in context.levels
+        if period is None or is_declared or context.is_strict or self.is_firm(context.stage):
+            return None
+        is_mandatory = self.levels.get(context.stage) is Enforcement.MANDATORY
+        return period.binding if is_mandatory and period.is_open(context.today) else None
 
     def is_firm(self, stage: Stage) -> bool:
         """Return whether ``policy.yaml`` of this stage cannot make the rule advisory."""

@@ -7,7 +7,7 @@ from components.inputs.slice_inputs import made
 from components.specs.base import Stage
 from components.specs.reading.problems import SpecError
 from jacquard.harness import serving
-from jacquard.machine import paths
+from jacquard.machine import paths, settings
 from jacquard.machine.errors import SettingError
 from jacquard.machine.kind import Kind
 from jacquard.providers.errors import ProviderError
@@ -36,7 +36,7 @@ def run() -> None:
 def _register() -> None:
     refuse_ambient_clusters()
     stack = pulumi.get_stack()
-    target = load_target(stack, paths.environments())
+    target = load_target(stack, paths.environments(), settings.today())
     recorded = keep(stack)
     region = target.environment.region
     kubeconfigs = kubeconfig.folder(region.region)

@@ -1,10 +1,11 @@
 """Resolves the name of a stack to an environment and its slices."""
 
+import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
 from components.lookups.slices import Slice, needs, slices
-from components.rules.checks import check
+from components.rules.checks import check, errors
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments, load_environment
@@ -27,8 +28,8 @@ class Target:
     bootstrap: bool = False
 
 
-def load_target(stack: str, folder: Path) -> Target:
-    """Return the target of ``stack``, from the data in ``folder``.
+def load_target(stack: str, folder: Path, today: dt.date) -> Target:
+    """Return the target of ``stack``, from the data in ``folder`` that have no errors on ``today``.
 
     Raises:
         StackError: the name matches no environment, or does not match the stack layout of its environment.
@@ -43,7 +44,7 @@ def load_target(stack: str, folder: Path) -> Target:
         )
         raise StackError(msg)
     environment = joined(load_environment(name, folder))
-    problems = check(environment)
+    problems = errors(check(environment), today)
     if problems:
         raise SpecError(name, problems)
     if part == BOOTSTRAP:

@@ -1,5 +1,6 @@
 """Placement of an order in a region of the fleet: a pure function of the order and of the data of all regions."""
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from components.placement.constraints import refusals
 from components.placement.decision import Decision, Reason, Refusal, Verdict
 from components.placement.fit import Plan, fit
 from components.placement.tenant_file import with_order
-from components.rules.checks import check, check_data
+from components.rules.checks import check, check_data, errors
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -59,7 +60,9 @@ class _Candidate:
         return not self.extends, self.text is None, self.plan.left, self.environment.name
 
 
-def place(order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], texts: Mapping[str, str]) -> Placement:
+def place(
+    order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], texts: Mapping[str, str], today: dt.date
+) -> Placement:
     """Return the region of ``order``, with the verdict on each region of the fleet.
 
     Regions where the tenant already has the cluster, and then regions that have the tenant, are preferred. Of other
@@ -71,6 +74,7 @@ def place(order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], t
         fleet: the fleet.
         environments: all regions of the fleet, in any order.
         texts: text of the tenant's file, by name of each region that has the tenant.
+        today: day of the decision; violations of new rules that are warnings on it do not count.
     """
     made = Decision(order=order.order, tenant=order.tenant, needed_from=order.from_, region=order.placed_in)
     if order.placed_in is not None:
@@ -91,7 +95,7 @@ def place(order: OrderSpec, fleet: Fleet, environments: Sequence[Environment], t
     for candidate in sorted(candidates, key=lambda item: item.key):
         name = candidate.environment.name
         if edits is None:
-            tried = _tried(candidate, order)
+            tried = _tried(candidate, order, today)
             if isinstance(tried, Refusal):
                 refused.append(Verdict(region=name, refusals=(tried,)))
                 continue
@@ -112,10 +116,10 @@ def with_region(text: str, region: str) -> str:
     return edited(text, edit)
 
 
-def _tried(candidate: _Candidate, order: OrderSpec) -> Edits | Refusal:
+def _tried(candidate: _Candidate, order: OrderSpec, today: dt.date) -> Edits | Refusal:
     """Return the edits of a region, or the reason why its data would not be valid with the order."""
     before = candidate.environment
-    if known := check(before):
+    if known := errors(check(before), today):
         text = f"has {len(known)} problem{'s' * (len(known) > 1)} without the order; run jacquard check {before.name}"
         return Refusal(reason=Reason.DATA, text=text)
     text = with_order(before, order, candidate.plan, candidate.text)
@@ -130,14 +134,14 @@ def _tried(candidate: _Candidate, order: OrderSpec) -> Edits | Refusal:
             "positions": before.positions.replaced(file, place_of),
         }
     )
-    if problems := tuple(check_data(ordered)):
+    if problems := tuple(errors(check_data(ordered), today)):
         return _rejected(problems)
     try:
         numbers, pins = allocate(ordered)
     except SpecError as error:
         return _rejected(error.problems)
     after = ordered.model_copy(update={"allocations": numbers, "image_pins": pins})
-    if problems := tuple(check(after)):
+    if problems := tuple(errors(check(after), today)):
         return _rejected(problems)
     return Edits(before=before, after=after, file=file, text=text, numbers=numbers, pins=pins)
 

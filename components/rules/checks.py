@@ -5,14 +5,15 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
 from components.rules.fleet import campaigns, fleet, orders, regions
-from components.rules.rule import Rule, named, rule_name
-from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
+from components.rules.rule import AdvisoryPeriod, Rule, advisory_period, named, rule_name
+from components.rules.tables import ALL, CHANGES
 from components.specs.base import Stage
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
@@ -31,10 +32,33 @@ _NO_LOCKS = {
 def check(environment: Environment) -> list[Problem]:
     """Return all problems of ``environment``, sorted by file and line; empty if it is valid.
 
-    Rules do not depend on the current time: the same data always has the same result. Policies report expired entries,
-    including waivers. An out-of-date lock file is reported only if ``jacquard allocate`` can run.
+    Rules do not depend on the current time: the same data always has the same result. `errors` and `warnings` separate
+    the problems of new rules by day. Policies report expired entries, including waivers. An out-of-date lock file is
+    reported only if ``jacquard allocate`` can run.
     """
     return _check(environment, ALL.data, ALL.locks)
+
+
+def errors(problems: Iterable[Problem], today: dt.date) -> list[Problem]:
+    """Return the ``problems`` that block on ``today``."""
+    return [problem for problem in problems if binding(problem, today) is None]
+
+
+def warnings(problems: Iterable[Problem], today: dt.date) -> list[Problem]:
+    """Return the ``problems`` of new rules that do not block on ``today``, because their advisory period is open."""
+    return [problem for problem in problems if binding(problem, today) is not None]
+
+
+def binding(problem: Problem, today: dt.date) -> dt.date | None:
+    """Return the first day on which ``problem`` is an error; None if it is one on ``today``."""
+    period = advisory_periods().get(problem.rule)
+    return period.binding if period and period.is_open(today) else None
+
+
+@cache
+def advisory_periods() -> dict[str, AdvisoryPeriod]:
+    """Return the advisory periods of new rules, by rule name."""
+    return {rule_name(rule): period for rule in _every_rule() if (period := advisory_period(rule))}
 
 
 def check_data(environment: Environment, *, edits_meant: bool = False) -> list[Problem]:
@@ -70,28 +94,33 @@ def _check(environment: Environment, data: Iterable[Rule], locks: Iterable[Rule]
 
 
 def check_change(base: Environment, head: Environment, today: dt.date) -> list[Problem]:
-    """Return the problems of the change from ``base`` to ``head`` that no valid waiver suppresses.
+    """Return the errors in the change from ``base`` to ``head`` on ``today`` that no valid waiver suppresses.
 
     Both sides must be free of other problems.
     """
-    found = [named(rule, problem) for rule in CHANGES for problem in _bounded(rule(base, head))]
-    waivers = ((problem, _waiver(head, problem)) for problem in found)
     return sorted(
         replace(item, text=f"{item.text}; if the change is right, add a waiver of {item.rule} for {item.subject}")
-        for item, waiver in waivers
-        if waiver is None or not waiver.is_valid(today)
+        for item in errors(_unwaived_changes(base, head, today), today)
     )
 
 
-def advised_changes(base: Environment, head: Environment) -> list[Problem]:
-    """Return advice on the change from ``base`` to ``head``, by file and line. It never blocks the change."""
-    return sorted(named(rule, problem) for rule in ADVISED_CHANGES for problem in _bounded(rule(base, head)))
+def warned_changes(base: Environment, head: Environment, today: dt.date) -> list[Problem]:
+    """Return the `warnings` of the change from ``base`` to ``head`` that no valid waiver suppresses."""
+    return sorted(warnings(_unwaived_changes(base, head, today), today))
 
 
-def advice(base: Environment, head: Environment) -> tuple[str, ...]:
-    """Return `advised_changes` as one line each: place, problem, remedy and rule."""
+def _unwaived_changes(base: Environment, head: Environment, today: dt.date) -> Iterator[Problem]:
+    for problem in (named(rule, problem) for rule in CHANGES for problem in _bounded(rule(base, head))):
+        waiver = _waiver(head, problem)
+        if waiver is None or not waiver.is_valid(today):
+            yield problem
+
+
+def warning_lines(problems: Iterable[Problem], today: dt.date) -> tuple[str, ...]:
+    """Return the `warnings` among ``problems`` as one line each: place, problem, remedy, rule and first day."""
     return tuple(
-        f"{problem.place} {problem.where}{problem.text} ({problem.rule})" for problem in advised_changes(base, head)
+        f"{item.place} {item.where}{item.text} ({item.rule}, an error from {binding(item, today)})"
+        for item in warnings(problems, today)
     )
 
 
@@ -211,7 +240,7 @@ def _every_rule() -> tuple[Callable[..., object], ...]:
         *campaigns.RULES,
         *fleet.CHANGES,
     )
-    return (*rules, *between, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
+    return (*rules, *between, *CHANGES, *ALL.edits, *shared_values.RULES)
 
 
 def _run(rules: Iterable[Rule], environment: Environment) -> dict[Rule, Sequence[Problem]]:

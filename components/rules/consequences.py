@@ -27,7 +27,7 @@ from components.rules.network import (
 )
 from components.rules.pools import images, node_pool
 from components.rules.region import capacity, digests, dns, lock_pins, locks, observability, registry, version_limits
-from components.rules.rule import Findings, Rule, rule_name
+from components.rules.rule import Findings, Rule, advisory_period, rule_name
 from components.rules.storage import storage
 from components.rules.tables import ALL
 from components.rules.workloads import queues
@@ -169,7 +169,8 @@ EXPLAINS = (
         because="the image fits the value that nodes keep, so no promotion is needed",
     ),
 )
-"""All causes and consequences. A problem explains others even if it follows from another one itself."""
+"""All causes and consequences. A problem explains others even if it follows from another one itself. Problems of rules
+with an advisory period explain no others, because a warning must not hide an error."""
 
 
 def without_consequences(findings: Findings) -> list[Problem]:
@@ -180,7 +181,8 @@ def without_consequences(findings: Findings) -> list[Problem]:
 
 def _explained(row: Explains, findings: Findings) -> Iterator[tuple[Rule, Problem]]:
     """Yield the problems of ``findings`` that ``row`` explains by others, each with its rule."""
-    reported = [problem for rule in row.causes for problem in findings.get(rule, ()) if row.of(problem)]
+    causes = [rule for rule in row.causes if advisory_period(rule) is None]
+    reported = [problem for rule in causes for problem in findings.get(rule, ()) if row.of(problem)]
     places = {(problem.file, problem.path) for problem in reported}
     for rule in row.consequences if places else ():
         for problem in findings.get(rule, ()):

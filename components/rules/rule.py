@@ -1,9 +1,10 @@
-"""A rule, its name, and the rules of one module, grouped by the condition under which rules run."""
+"""A rule, its name and advisory period, and the rules of one module, grouped by the condition under which they run."""
 
+import datetime as dt
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import FORM, Problem
@@ -12,6 +13,43 @@ Rule: TypeAlias = Callable[[Environment], Iterable[Problem]]
 """Cross-check that returns the problems of an environment. `jacquard explain` prints the docstring of the rule."""
 Findings: TypeAlias = Mapping[Rule, Sequence[Problem]]
 """Problems of each rule that ran."""
+_Any = TypeVar("_Any", bound=Callable[..., Any])
+_PERIOD = "advisory_period"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvisoryPeriod:
+    """Time in which violations of a new rule are warnings, so that an upgrade of the library stops no deployment.
+
+    Only a convention or a new demand on data may have a period (`docs/reference/rules.md`, "New rules").
+    """
+
+    since: str
+    """Release that introduces the rule."""
+    binding: dt.date
+    """First day on which violations are errors."""
+
+    def is_open(self, today: dt.date) -> bool:
+        """Return whether violations are warnings on ``today``."""
+        return today < self.binding
+
+    def __str__(self) -> str:
+        return f"advisory until {self.binding}, new in {self.since}"
+
+
+def advisory(period: AdvisoryPeriod) -> Callable[[_Any], _Any]:
+    """Declare the advisory period of a rule."""
+
+    def declared(rule: _Any) -> _Any:
+        setattr(rule, _PERIOD, period)
+        return rule
+
+    return declared
+
+
+def advisory_period(rule: Callable[..., object]) -> AdvisoryPeriod | None:
+    """Return the declared advisory period of ``rule``; None if its violations are always errors."""
+    return getattr(rule, _PERIOD, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

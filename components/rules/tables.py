@@ -144,7 +144,11 @@ ALL = Rules(
     }
 )
 """All rules, in the order of their modules."""
-CHANGES = (*host_states.CHANGES, *digests.CHANGES, *network_kept.CHANGES, *charts.CHANGES, *released_hosts.CHANGES)
+CHANGES = (
+    *digests.CHANGES,
+    *network_kept.CHANGES,
+    *charts.CHANGES,
+    *released_hosts.CHANGES,
+    *host_states.CHANGES,
+)
 """All rules about the change from a base to a head."""
-ADVISED_CHANGES = host_states.ADVISED
-"""Rules about a change that only advise in this release."""

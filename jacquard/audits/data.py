@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from policies import judge, levels
-from policies.results import Result, of_judgement, of_problem
+from policies.results import Result, of_judgement, of_problem, of_warning
 from stacks.extensions import joined
 
 
@@ -24,7 +24,7 @@ class JudgedData:
 
 
 @without_cycle_collector()
-def judged_data(folder: Path, name: str, now: dt.datetime) -> JudgedData:
+def judged_data(folder: Path, name: str, now: dt.datetime, day: dt.date | None = None) -> JudgedData:
     """Return the results of the rules for the environment ``name`` in ``folder``, which contains all environments.
 
     Policies are only evaluated if the data can be applied, so that all their problems are tolerable.
@@ -33,14 +33,18 @@ def judged_data(folder: Path, name: str, now: dt.datetime) -> JudgedData:
         folder: folder of all environments.
         name: name of the environment.
         now: time of the judgement, with a time zone.
+        day: day that decides whether violations of new rules are warnings; by default that of ``now``. With
+            `dt.date.max`, none are.
     """
     try:
         environment = joined(load_environment(name, folder))
     except SpecError as error:
         return JudgedData(environment=None, results=tuple(of_problem(name, problem) for problem in error.problems))
-    problems = [*checks.check(environment), *levels.problems(environment, now)]
-    results = [of_problem(name, item) for item in sorted(problems)]
+    day = day or now.astimezone(dt.UTC).date()
+    problems = sorted((*checks.check(environment), *levels.problems(environment, now)))
+    results = [of_problem(name, item) for item in checks.errors(problems, day)]
+    results += [of_warning(name, item, starts) for item in problems if (starts := checks.binding(item, day))]
     if any(result.critical for result in results):
         return JudgedData(environment=environment, results=tuple(results))
-    results += of_judgement(judge(environment, now), environment)
+    results += of_judgement(judge(environment, now, is_strict=day == dt.date.max), environment)
     return JudgedData(environment=environment, results=tuple(results))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from components.rules.checks import errors
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.comparisons.base_comparison import Compared
@@ -58,11 +59,12 @@ def preview(compared: Compared, now: dt.datetime) -> Previewed:
         SpecError: the settings of its policies are wrong.
     """
     environment = compared.head.environment
-    if problems := levels.problems(environment, now):
+    today = now.astimezone(dt.UTC).date()
+    if problems := errors(levels.problems(environment, now), today):
         raise SpecError(environment.name, problems)
     stacks, violations = _stacks(compared, environment)
     base, head = judge(compared.base.environment, now), judge(environment, now)
-    problems_of_change = offences(base, head, violations, now.astimezone(dt.UTC).date())
+    problems_of_change = offences(base, head, violations, today)
     judged_preview = judged(compared.impact, stacks, problems_of_change)
     return Previewed(preview=judged_preview, compared=compared, base=base, head=head)
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from components.rules.checks import check, check_neighbours
+from components.rules.checks import check, check_neighbours, errors, warnings
 from components.rules.pools.rollouts import mixed
 from components.rules.rule import rule_name
 from components.specs.environment import Environment
 from components.specs.reading.loader import CATALOG, load_environment
 from components.specs.reading.loader import environments as environment_names
-from components.specs.reading.problems import SpecError
+from components.specs.reading.problems import Problem, SpecError
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
-from jacquard.machine import edits, paths, pins
+from jacquard.machine import edits, paths, pins, settings
 from jacquard.machine.edits import Edit
 from stacks.extensions import joined
 
@@ -69,7 +69,7 @@ def checked(name: str) -> Environment:
         Stop: there is no such environment.
         SpecError: the data are wrong; contains all problems.
     """
-    return _without(load(name))
+    return _valid(name)[0]
 
 
 def comparable(name: str) -> Environment:
@@ -79,7 +79,17 @@ def comparable(name: str) -> Environment:
         Stop: there is no such environment.
         SpecError: the data have other problems; contains all of them.
     """
-    return _without(load(name), rule_name(mixed))
+    return comparable_with_warnings(name)[0]
+
+
+def comparable_with_warnings(name: str) -> tuple[Environment, list[Problem]]:
+    """Return an environment as `comparable` does, and its warnings of new rules.
+
+    Raises:
+        Stop: there is no such environment.
+        SpecError: the data have other problems; contains all of them.
+    """
+    return _valid(name, rule_name(mixed))
 
 
 def editing(verb: str, *environments: str, dry_run: bool = False) -> AbstractContextManager[Edit]:
@@ -107,9 +117,10 @@ def editing_in(folder: Path, verb: str, *environments: str, dry_run: bool = Fals
         yield edit
 
 
-def _without(environment: Environment, *tolerated: str) -> Environment:
+def _valid(name: str, *tolerated: str) -> tuple[Environment, list[Problem]]:
+    environment, today = load(name), settings.today()
     problems = [problem for problem in check(environment) if problem.rule not in tolerated]
     problems += check_neighbours(environment, paths.environments())
-    if problems:
-        raise SpecError(environment.name, problems)
-    return environment
+    if blocking := errors(problems, today):
+        raise SpecError(environment.name, blocking)
+    return environment, warnings(problems, today)

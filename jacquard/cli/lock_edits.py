@@ -7,7 +7,7 @@ from pathlib import Path
 from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
 from components.allocate.host_moves import Move, entry
 from components.lookups.host_states.table import LifecycleState
-from components.rules.checks import check, new_problems
+from components.rules.checks import check, errors, new_problems
 from components.specs.environment import Environment
 from components.specs.hosts.host_tests import host_tests_text
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -84,14 +84,16 @@ def require_acceptable(before: Environment, after: Environment, now: dt.datetime
         SpecError: `check` would report a new problem; contains all of them.
         Stop: a policy would refuse an object; contains all violations.
     """
+    now = now or settings.now()
+    today = now.astimezone(dt.UTC).date()
     known = check(before)
-    problems = new_problems(known, after)
+    problems = errors(new_problems(known, after), today)
     if problems:
         show("nothing was written, because 'jacquard check' would refuse the result", "note")
         raise SpecError(after.name, problems)
-    if known or entries_digest(before.image_pins) == entries_digest(after.image_pins):
+    if errors(known, today) or entries_digest(before.image_pins) == entries_digest(after.image_pins):
         return  # Policies judge only data without problems, and only pins select images and charts.
-    refused = new_violations(before, after, now or settings.now())
+    refused = new_violations(before, after, now)
     if refused:
         text = "\n".join(map(str, refused))
         msg = f"nothing was written, because policies would refuse the result:\n{text}"

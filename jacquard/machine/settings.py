@@ -89,6 +89,15 @@ def now() -> dt.datetime:
     raise SettingError(message)
 
 
+def today() -> dt.date:
+    """Return the day of `now` in UTC.
+
+    Raises:
+        SettingError: as `now`.
+    """
+    return now().astimezone(dt.UTC).date()
+
+
 def migrate_providers() -> Kind | None:
     """Return the kind of provider plug-ins that may take over stacks written by the other kind, or None.
 

@@ -163,6 +163,8 @@ class Offence(Spec):
     """State of the violation relative to base and head."""
     level: Enforcement
     """Enforcement level: whether the violation blocks the deployment."""
+    binding: dt.date | None = None
+    """First day on which the violation of a new policy blocks; None unless it is a warning until then."""
     found: str
     """Problem."""
     fix: str

@@ -76,6 +76,7 @@ def _offence(key: _Key, items: list[Violation], standing: Standing, today: dt.da
         objects=tuple(sorted({item.fact.title for item in items})),
         standing=standing,
         level=first.level,
+        binding=first.binding,
         found=first.finding.found,
         fix=first.finding.fix,
         waiver=_waiver(first.waiver, today) if first.is_waived and first.waiver else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from functools import partial
 from typing import Any
 
 from fleets import GPUS, empty_region, fleet, order
@@ -9,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.lookups.host_use import HostUse, counted_hosts
-from components.placement.placing import Placement, place
+from components.placement import placing
+from components.placement.placing import Placement
 from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.fleet import Fleet
 
+place = partial(placing.place, today=dt.date(2026, 11, 1))
 NAMES = ("ash", "elm", "oak")
 STATUSES = ("open", "open", "open", "building", "draining", "retired")
 AREAS = ("us", "eu")

@@ -142,6 +142,7 @@ def test_only_a_job_that_runs_nothing_of_the_branch_may_write_comments() -> None
 
 @pytest.mark.parametrize("name", ["check.yml", "preview.yml", "nightly.yml"])
 def test_both_repositories_do_the_same(name: str) -> None:
+    """In this repository, ``check`` also refuses violations of new rules, since its data are examples."""
     own, starter = (
         [
             re.sub(r'"?(\.preview/)?(\blaptop\b|\$REGION)"?', r"\1REGION", command)
@@ -151,7 +152,7 @@ def test_both_repositories_do_the_same(name: str) -> None:
         for file in (OWN / "workflows" / name, STARTER / "github" / "workflows" / name)
     )
 
-    assert [command for command in own if " drift " not in command] == starter
+    assert [command.replace(" --strict", "") for command in own if " drift " not in command] == starter
 
 
 def test_an_action_gets_values_by_its_variables() -> None:

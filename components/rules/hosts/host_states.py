@@ -1,4 +1,4 @@
-"""Rules about the life cycle of hosts in a change: allowed transitions, and tests before production."""
+"""Rules about the life cycle of hosts in a change: allowed transitions, tests before production, and movers."""
 
 import datetime as dt
 from collections import defaultdict
@@ -8,6 +8,7 @@ from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState, refusal, state_of
 from components.lookups.pools import inventory_file, problem
 from components.rules.references import host_problem
+from components.rules.rule import AdvisoryPeriod, advisory
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.natural import naturally
@@ -18,12 +19,14 @@ AREA = "hosts"
 """Prefix of the names of these rules in reports."""
 _MAX_NAMES = 3
 _STATE = "state"
+PERIOD = AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1))
 
 
+@advisory(PERIOD)
 def transition(base: Environment, head: Environment) -> Iterator[Problem]:
     """Report hosts whose state does not follow their state in the base, according to the life cycle of hosts.
 
-    Commands with ``--base`` evaluate this rule. It only advises in this release. A new host can have any state.
+    Commands with ``--base`` evaluate this rule. A new host can have any state.
     """
     for host in _kept(base, head):
         text = refusal(state_of(base, host.host), state_of(head, host.host))
@@ -36,11 +39,12 @@ def transition(base: Environment, head: Environment) -> Iterator[Problem]:
             yield host_problem(head, host, "host", text, host.host)
 
 
+@advisory(PERIOD)
 def tested(base: Environment, head: Environment) -> Iterator[Problem]:
     """Report hosts that enter production without a passed test: hosts that return, and new hosts without a state.
 
     The test of a host that returns is at most as old as its state in the base. Commands with ``--base`` evaluate this
-    rule. It only advises in this release.
+    rule.
     """
     command = f"jacquard host {head.name} HOST --to production --evidence FILE"
     for host in _kept(base, head):
@@ -98,7 +102,5 @@ def movers(base: Environment, head: Environment) -> Iterator[Problem]:
             yield host_problem(head, host, "host", text, host.host)
 
 
-CHANGES = (movers,)
+CHANGES = (transition, tested, movers)
 """Rules about the change from a base to a head."""
-ADVISED = (transition, tested)
-"""Rules about the change that only advise."""

@@ -1,9 +1,10 @@
 """Rule about labels, annotations and taints of pools in the domains of Kubernetes."""
 
+import datetime as dt
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, PlacedPool, pools, problem
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.environment import Environment
 from components.specs.reading.loader import WAIVERS
 from components.specs.reading.problems import Problem
@@ -14,6 +15,7 @@ ROLES = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/maste
 """Labels by which schedulers, load balancers and operators recognise nodes of a control plane."""
 
 
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
 def kubernetes(environment: Environment) -> Iterator[Problem]:
     """Report labels of control-plane nodes, and annotations and taints in domains that Kubernetes reserves.
 

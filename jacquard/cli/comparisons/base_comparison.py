@@ -6,11 +6,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
-from components.rules.checks import advice, advised_changes, check, check_change, check_growth, valid_fleet
+from components.rules.checks import (
+    binding,
+    check,
+    check_change,
+    check_growth,
+    errors,
+    valid_fleet,
+    warned_changes,
+    warning_lines,
+)
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments, load_environment
-from components.specs.reading.problems import SpecError
+from components.specs.reading.problems import Problem, SpecError
 from jacquard.cli import data
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.machine import paths, settings
@@ -27,7 +36,7 @@ from jacquard.previews.rendered import rendered_by, rendered_here
 from jacquard.previews.report import Report, report
 from jacquard.previews.results import of_impact
 from jacquard.previews.snapshots import Side, rendered, side
-from policies.results import Result, Source, of_advice
+from policies.results import Result, Source, of_warning
 from stacks.extensions import joined
 
 
@@ -54,12 +63,13 @@ class Compared:
     undecided: bool
     """Whether the rendered objects of the base are unknown."""
     impact: Impact
+    warnings: tuple[Result, ...] = ()
+    """Violations of new rules by the change or its head."""
 
     def results(self) -> Iterator[Result]:
-        """Yield the disruptive effects of the change, and the advice of rules on changes."""
+        """Yield the disruptive effects of the change, and the warnings of new rules."""
         yield from of_impact(self.impact)
-        for problem in advised_changes(self.base.environment, self.head.environment):
-            yield of_advice(self.head.environment.name, problem, Source.CHANGE)
+        yield from self.warnings
 
     def report(self, now: dt.datetime, preview: Preview | None = None) -> Report:
         """Return the report of the change; all values of ``now`` on one UTC day give the same report.
@@ -124,15 +134,15 @@ def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
 
 
 def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
-    head = data.comparable(name)
+    head, of_head = data.comparable_with_warnings(name)
     if name not in environments(base.environments):
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
-    grown = check_growth(valid_fleet(paths.environments()), before, head)
-    if problems := [*check_change(before, head, settings.now().astimezone(dt.UTC).date()), *grown]:
+    grown, today = check_growth(valid_fleet(paths.environments()), before, head), settings.today()
+    if problems := [*check_change(before, head, today), *grown]:
         raise SpecError(name, problems)
     try:
-        return _between(before, head, base, edited)
+        return _warned(_between(before, head, base, edited), of_head, today)
     except Exception:
         _require_renderable(before, base)
         raise
@@ -151,8 +161,21 @@ def _between(before: Environment, head: Environment, base: Base, edited: Sequenc
         trials=None if renders else Trials(sides[0], head, base.environments),
         undecided=undecided,
     )
-    effect = effect.model_copy(update={"advice": advice(before, head)})
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=effect)
+
+
+def _warned(compared: Compared, of_head: Sequence[Problem], today: dt.date) -> Compared:
+    """Return ``compared`` with the warnings of new rules on the change, and ``of_head``, those on the data."""
+    of_change = warned_changes(compared.base.environment, compared.head.environment, today)
+    results = (
+        of_warning(compared.head.environment.name, problem, starts, source)
+        for problems, source in ((of_change, Source.CHANGE), (of_head, Source.DATA))
+        for problem in problems
+        if (starts := binding(problem, today))
+    )
+    lines = warning_lines([*of_change, *of_head], today)
+    effect = compared.impact.model_copy(update={"warnings": lines})
+    return replace(compared, impact=effect, warnings=tuple(results))
 
 
 def _nothing_runs(name: str, base: Base) -> str:
@@ -192,7 +215,7 @@ def _require_renderable(environment: Environment, base: Base) -> None:
     try:
         rendered(environment)
     except Exception:
-        problems = check(environment)
+        problems = errors(check(environment), settings.today())
         if not problems:
             raise
         msg = f"the data of {base.commit} have problems and cannot be rendered; pass a commit without them to --base"

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from functools import partial
 
+from components.rules.checks import errors
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.console import plural
@@ -28,7 +29,7 @@ def refuse(environment: Environment, now: dt.datetime) -> Judgement:
         SpecError: the settings of the policies are wrong.
         Refusal: with all results.
     """
-    problems = levels.problems(environment, now)
+    problems = errors(levels.problems(environment, now), now.astimezone(dt.UTC).date())
     if problems:
         raise SpecError(environment.name, problems)
     judgement = judge(environment, now)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.rules.checks import errors
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data
@@ -60,7 +61,7 @@ def audit(
 
 
 def _state(judged: Judged, environment: Environment, now: dt.datetime, *, live: bool, output: ResultFormat) -> None:
-    if problems := levels.problems(environment, now):
+    if problems := errors(levels.problems(environment, now), now.astimezone(dt.UTC).date()):
         raise SpecError(environment.name, problems)
     audit = _audit(environment, now, live=live)
     if output is ResultFormat.JSON:

@@ -65,6 +65,9 @@ def check(
         bool, typer.Option("--fix", help="First fix unambiguous mistakes in the files, and print each fix.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show the edits of --fix as a diff.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse violations of new rules before the end of their advisory period.")
+    ] = False,
 ) -> None:
     """Check data and policies, without an engine or a cluster.
 
@@ -79,21 +82,24 @@ def check(
     With --baseline, the same applies to the violations that a file lists. An entry without a violation is an error, so
     that the file only shrinks: remove it, or use --write-baseline, which also creates the file and never adds entries.
 
+    A new rule can have an advisory period: until its end, violations are warnings and do not change the exit code. With
+    --strict, they are errors already.
+
     With --fix, unambiguous values are first corrected in the files: bits beyond a prefix, MAC addresses, line endings,
     missing or superfluous quotes. Comments, layout and lock files stay unchanged. The exit code is for the remaining
     problems; with --diff, for the files as they are.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
+    day = dt.date.max if strict else now.astimezone(dt.UTC).date()
     names = data.chosen(chosen)
     refuse_contradictions(base=base, baseline=baseline, write_baseline=write_baseline)
     if fix or diff:
         mend(names, write=not diff)
     with judging("check", output, names, rules) as judged:
-        results = [examine(name, now, lenient=bool(base or baseline)) for name in names]
-        everything = len(names) == len(data.names())
-        results = in_fleet(compared(results)) if everything else beside(compared(results))
+        results = compared([examine(name, now, day, lenient=bool(base or baseline)) for name in names], day)
+        results = in_fleet(results, day) if len(names) == len(data.names()) else beside(results, day)
         if base is not None:
-            results = since(results, base, now)
+            results = since(results, base, now, day)
         fixed = ""
         if baseline is not None:
             results, fixed = against_baseline(results, baseline, shrink=write_baseline)
@@ -133,24 +139,31 @@ def mend(names: Sequence[str], *, write: bool) -> None:
 
 
 @without_cycle_collector()
-def examine(name: str, now: dt.datetime, *, lenient: bool = False) -> CheckResult:
+def examine(name: str, now: dt.datetime, day: dt.date, *, lenient: bool = False) -> CheckResult:
     """Return the result of checking the environment ``name`` alone at ``now``.
 
-    Policies are evaluated if the data have no problem or, with ``lenient``, only problems that waivers may permit.
+    Policies are evaluated if the data have no error or, with ``lenient``, only errors that waivers may permit.
+
+    Args:
+        name: name of the environment.
+        now: time of the judgement, with a time zone.
+        day: day that decides whether violations of new rules are warnings: that of ``now``. With `dt.date.max`, none
+            are.
+        lenient: whether violations are compared with known ones.
     """
     started = time.monotonic()
     try:
         spec = data.load(name)
-        problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
-        strict = [item for item in problems if not lenient or of_problem(name, item).critical]
-        judgement = Judgement() if strict else judge(spec, now)
+        found = sorted((*checks.check(spec), *levels.problems(spec, now)))
+        problems = checks.errors(found, day)
+        critical = [item for item in problems if not lenient or of_problem(name, item).critical]
+        judgement = Judgement() if critical else judge(spec, now, is_strict=day == dt.date.max)
     except SpecError as error:
         return CheckResult(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
-    return CheckResult(
+    result = CheckResult(
         name=name,
         duration_seconds=time.monotonic() - started,
         spec=spec,
-        problems=problems,
         judgement=judgement,
         behind=() if problems else all_behind(spec),
         control_planes=() if problems else outdated_control_planes(spec),
@@ -161,15 +174,16 @@ def examine(name: str, now: dt.datetime, *, lenient: bool = False) -> CheckResul
         secrets=() if problems else tuple(secrets_in_files(paths.environments(), name)),
         unused=() if problems else tuple(unused(spec)),
     )
+    return result.found(found, day)
 
 
-def compared(results: Sequence[CheckResult]) -> list[CheckResult]:
+def compared(results: Sequence[CheckResult], day: dt.date) -> list[CheckResult]:
     """Return ``results`` with the problems between their environments."""
     between = checks.check_regions([result.spec for result in results if result.spec])
-    return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
+    return [result.found(between.get(result.name, ()), day) for result in results]
 
 
-def in_fleet(results: Sequence[CheckResult]) -> list[CheckResult]:
+def in_fleet(results: Sequence[CheckResult], day: dt.date) -> list[CheckResult]:
     """Return ``results`` of all environments with the problems of the fleet, and a result for problems of no region."""
     try:
         known = load_fleet(paths.environments())
@@ -178,20 +192,17 @@ def in_fleet(results: Sequence[CheckResult]) -> list[CheckResult]:
     except SpecError as error:
         found = {error.environment: error.problems}
     shared = [CheckResult(name=FLEET, duration_seconds=0.0, problems=tuple(found[FLEET]))] if FLEET in found else []
-    return [*(replace(item, problems=(*item.problems, *found.get(item.name, ()))) for item in results), *shared]
+    return [*(item.found(found.get(item.name, ()), day) for item in results), *shared]
 
 
-def beside(results: Sequence[CheckResult]) -> list[CheckResult]:
+def beside(results: Sequence[CheckResult], day: dt.date) -> list[CheckResult]:
     """Return ``results`` with conflicts with the inventories of environments that are not checked."""
     folder = paths.environments()
     conflicts = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
-    return [
-        replace(result, problems=tuple(dict.fromkeys((*result.problems, *conflicts.get(result.name, ())))))
-        for result in results
-    ]
+    return [result.found(conflicts.get(result.name, ()), day) for result in results]
 
 
-def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[CheckResult]:
+def since(results: Sequence[CheckResult], ref: str, now: dt.datetime, day: dt.date) -> list[CheckResult]:
     """Return ``results`` without the violations that the merge base with ``ref`` has too; see `CheckResult.since`.
 
     Raises:
@@ -203,7 +214,9 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[Ch
 
     with base_of(ref) as base:
         known = environments(base.environments)
-        before = {item.name: judged_data(base.environments, item.name, now) for item in results if item.name in known}
+        before = {
+            item.name: judged_data(base.environments, item.name, now, day) for item in results if item.name in known
+        }
     for name, judged in before.items():
         if judged.environment is None:
             first = judged.results[0]
@@ -231,10 +244,12 @@ def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:
         good = sum(result.code is ExitCode.OK for result in results)
         problems = sum(len(result.problems) for result in results)
         violations = sum(len(result.judgement.refused) for result in results)
+        warnings = sum(result.warning_count for result in results)
         waived = sum(result.judgement.waived_count for result in results)
         parts = [f"{good} ok"]
         parts += [plural(problems, "problem")] if problems else []
         parts += [plural(violations, "policy violation")] if violations else []
+        parts += [plural(warnings, "warning")] if warnings else []
         parts += [f"{waived} waived"] if waived else []
         count = sum(result.name != FLEET for result in results)
         print_text(f"{plural(count, 'environment')}: {', '.join(parts)}", to_stderr=to_stderr)

@@ -15,7 +15,7 @@ from components.rollout.options import ALL, NEWEST_TEMPLATES
 from components.rollout.promotion import Promotion
 from components.rollout.subject import DATA
 from components.rollout.upgrades import move_data_store, promote_control_plane
-from components.rules.checks import check_promotable
+from components.rules.checks import check_promotable, errors
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, charts_key, refers_to_charts
 from components.specs.locks import ImagesLock
@@ -109,7 +109,7 @@ def promote(
     """
     with data.editing("promote", environment, dry_run=plan) as edit:
         spec = data.load(environment)
-        problems = check_promotable(spec)
+        problems = errors(check_promotable(spec), settings.today())
         if problems:
             raise SpecError(environment, problems)
         if "/" not in pool and pool != DPUS:

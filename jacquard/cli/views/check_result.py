@@ -1,5 +1,6 @@
 """Result of ``jacquard check`` for one environment, as text and as data."""
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -11,6 +12,7 @@ from components.reports.contracts import Unmet
 from components.reports.control_planes import OutdatedControlPlane
 from components.reports.hosts.states import HostStay
 from components.reports.images import Behind
+from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.loader import WAIVERS
 from components.specs.reading.problems import FORM, Problem, SpecError
@@ -20,7 +22,7 @@ from jacquard.cli.views.results.codes import exit_code
 from policies import Judgement, Violation
 from policies.extensions import rules
 from policies.result_data import to_json
-from policies.results import Result, idle, of_advice, of_judgement, of_problem, ratcheted
+from policies.results import Result, idle, of_advice, of_judgement, of_problem, of_warning, ratcheted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class CheckResult:
     spec: Environment | None = None
     """Loaded environment; None if a file is invalid, in which case cross-checks and policies do not run."""
     problems: tuple[Problem, ...] = ()
+    warnings: tuple[tuple[Problem, dt.date], ...] = ()
+    """Problems of new rules, each with the first day on which it is an error."""
     judgement: Judgement = field(default_factory=Judgement)
     behind: tuple[Behind, ...] = ()
     """Pools, and the DPUs, that are out of date. Not a problem, because a promotion updates them."""
@@ -62,7 +66,24 @@ class CheckResult:
         results = [of_problem(self.name, problem) for problem in self.problems]
         if self.spec:
             results += of_judgement(self.judgement, self.spec)
+        results += [of_warning(self.name, item, binding) for item, binding in self.warnings]
         return results + [of_advice(self.name, item) for item in (*self.secrets, *self.unused)]
+
+    def found(self, problems: Iterable[Problem], today: dt.date) -> "CheckResult":
+        """Return this result with further problems; those of rules in an open advisory period are warnings."""
+        dated = [(item, checks.binding(item, today)) for item in problems]
+        errors = (item for item, binding in dated if binding is None)
+        warnings = ((item, binding) for item, binding in dated if binding)
+        return replace(
+            self,
+            problems=tuple(dict.fromkeys((*self.problems, *errors))),
+            warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
+        )
+
+    @property
+    def warning_count(self) -> int:
+        """Return the number of violations of new rules."""
+        return len(self.warnings) + len(self.judgement.warnings)
 
     @property
     def is_judged(self) -> bool:
@@ -91,7 +112,7 @@ class CheckResult:
 
     def __str__(self) -> str:
         if self.problems:
-            return "\n".join([str(SpecError(self.name, self.problems)), *self._rules()])
+            return "\n".join([str(SpecError(self.name, self.problems)), *self._rules(), *self._warned()])
         refused = self.judgement.refused
         lines = [f"  {line}" for item in refused for line in str(item).splitlines()] + list(self._notes())
         return "\n".join([f"{self.name}: {', '.join(self._summary())}", *lines])
@@ -107,6 +128,7 @@ class CheckResult:
             "seconds": round(self.duration_seconds, 3),
             "results": to_json(self.results),
             "problems": SpecError(self.name, self.problems).to_json()["problems"],
+            "warnings": [item.to_json() | {"binding": day.isoformat()} for item, day in self.warnings],
             "existing": to_json(self.existing),
             "violations": [_violation(item) for item in judgement.refused],
             "advice": [_violation(item) for item in judgement.advised],
@@ -143,6 +165,8 @@ class CheckResult:
             yield from ("ok", plural(judgement.objects, "object"), plural(len(rules()), "policy", "policies"))
         if self.existing:
             yield f"{len(self.existing)} existing"
+        if self.warning_count:
+            yield plural(self.warning_count, "warning")
         if judgement.waived_count:
             yield f"{judgement.waived_count} waived"
         yield seconds(self.duration_seconds)
@@ -151,9 +175,11 @@ class CheckResult:
         """Yield advice, waived problems and notes, which do not fail the check; equal texts of several objects once."""
         for result in self.existing:
             yield f"  existing: {result.rule}: {result.file}:{result.line} {result.summary}"
+        yield from self._warned()
         alike: dict[str, list[Violation]] = defaultdict(list)
         for item in self.judgement.advised:
-            alike[f"advice: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)
+            kind = f"warning (an error from {item.binding})" if item.binding else "advice"
+            alike[f"{kind}: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)
         for item in self.judgement.waived:
             alike[f"waived: {item.rule.name}: {item.finding.found}; {item.waiver_text}"].append(item)
         for text, items in alike.items():
@@ -170,6 +196,12 @@ class CheckResult:
         yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()
+
+    def _warned(self) -> Iterator[str]:
+        """Yield the warnings of new cross-checks."""
+        for problem, day in self.warnings:
+            text = f"{problem.rule}: {problem.place} {problem.where}{problem.text}"
+            yield f"  warning (an error from {day}): {text}"
 
     def _behind(self) -> Iterator[str]:
         """Yield control planes, pools and DPUs that are out of date; pools with equal differences share a line."""

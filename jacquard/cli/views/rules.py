@@ -34,6 +34,8 @@ class Explained:
     """Consequence of a violation; empty if the description contains the consequence."""
     levels: dict[str, str]
     """Enforcement level of a policy by stage; empty for other rules, which are always enforced."""
+    advisory: str | None = None
+    """Advisory period of a new rule; None for other rules."""
     hidden_by: tuple[str, ...] = ()
     """Rules whose problems explain the problems of a cross-check and hide them, each with the reason."""
     waivable: bool
@@ -53,16 +55,26 @@ class Explained:
             yield f"  why: {self.why}"
         if self.levels:
             yield f"  levels: {', '.join(f'{stage} {level}' for stage, level in self.levels.items())}"
+        if self.advisory:
+            yield f"  {self.advisory}: violations are warnings until then"
         yield from (f"  hidden by {cause}" for cause in self.hidden_by)
         yield f"  can be waived in waivers.yaml: {'yes' if self.waivable else 'no'}"
 
 
 def rules() -> dict[str, Explained]:
     """Return all rules by name: schemas of files, then cross-checks, then policies."""
-    waivable, hidden_by = set(checks.waivable()), explanations()
+    waivable, hidden_by, periods = set(checks.waivable()), explanations(), checks.advisory_periods()
     texts = {FORM: _FORM, FOUND: _FOUND} | checks.descriptions() | levels.DESCRIPTIONS
     checked = [
-        Explained(name=name, text=text, why="", levels={}, hidden_by=tuple(hidden_by[name]), waivable=name in waivable)
+        Explained(
+            name=name,
+            text=text,
+            why="",
+            levels={},
+            advisory=str(periods[name]) if name in periods else None,
+            hidden_by=tuple(hidden_by[name]),
+            waivable=name in waivable,
+        )
         for name, text in texts.items()
     ]
     return {rule.name: rule for rule in (*checked, *map(_policy, extensions.rules()))}
@@ -93,4 +105,5 @@ def _rooms() -> dict[str, str]:
 
 def _policy(rule: Rule) -> Explained:
     levels = {stage.value: rule.levels[stage].value for stage in Stage if stage in rule.levels}
-    return Explained(name=rule.name, text=rule.description, why=rule.why, levels=levels, waivable=True)
+    period = str(rule.advisory_period) if rule.advisory_period else None
+    return Explained(name=rule.name, text=rule.description, why=rule.why, levels=levels, advisory=period, waivable=True)

@@ -261,8 +261,9 @@ class Impact(Spec):
     """Pools, and DPUs, whose template revision changes."""
     pulls: tuple[MovedPulls, ...] = ()
     """Nodes that pull images from other registries."""
-    advice: tuple[str, ...] = ()
-    """Problems of the change that do not block it, one line each: place, problem, remedy and rule."""
+    warnings: tuple[str, ...] = ()
+    """Violations of new rules by the change or its head, which are errors from a later day, one line each: place,
+    problem, remedy, rule and first day."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None

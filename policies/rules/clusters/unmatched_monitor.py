@@ -10,10 +10,12 @@ Correct: the labels of the pods of ExternalDNS, External Secrets Operator or an 
 Not evaluated: monitors in the engine, which evaluates one object at a time, and monitors in charts.
 """
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.lookups.monitor_targets import POD_MONITOR, SERVICE_MONITOR, Target
+from components.rules.rule import AdvisoryPeriod
 from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact, contains_unknown
 from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, undecided, violation
@@ -78,4 +80,5 @@ RULE = Rule(
     severity=Severity.HIGH,
     kinds=frozenset({SERVICE_MONITOR, POD_MONITOR}),
     find=find,
+    advisory_period=AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)),
 )

@@ -32,7 +32,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, body: dict[str, Any]) -> Violation:
         level=Enforcement.MANDATORY,
         environment="laptop",
     )
-    monkeypatch.setattr("jacquard.cli.verbs.check.judge", lambda *_: Judgement(refused=(found,)))
+    monkeypatch.setattr("jacquard.cli.verbs.check.judge", lambda *_, **__: Judgement(refused=(found,)))
     return found
 
 

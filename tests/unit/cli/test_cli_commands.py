@@ -112,7 +112,7 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
 def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
-    lists = ["problems", "existing", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
+    lists = ["problems", "warnings", "existing", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
     told = ["behind", "control_planes_behind", "unmet_contracts", "caveats", "large_canaries"]
     told += ["overdue_hosts", "secrets", "unused"]
     assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *told]
@@ -171,7 +171,7 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
         environment="laptop",
     )
     for asker in ("jacquard.cli.verbs.check", "jacquard.cli.runs.policy_gate"):
-        monkeypatch.setattr(f"{asker}.judge", lambda *_: Judgement(refused=(found,)))
+        monkeypatch.setattr(f"{asker}.judge", lambda *_, **__: Judgement(refused=(found,)))
 
     check, up = invoke("check", "laptop", *TODAY), invoke("up", "laptop")
 

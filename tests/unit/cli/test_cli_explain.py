@@ -60,7 +60,7 @@ def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
 
     assert len(told) == 2 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
     assert [one["name"] for one in told if one["name"] not in listed] == []
-    assert told[0].keys() == {"name", "text", "why", "levels", "hidden_by", "waivable"}
+    assert told[0].keys() == {"name", "text", "why", "levels", "advisory", "hidden_by", "waivable"}
 
 
 @pytest.mark.parametrize(

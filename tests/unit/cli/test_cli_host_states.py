@@ -18,7 +18,7 @@ OVERDUE = (
 TRANSITION = (
     "out_of_service.yaml:3 hosts.a01-u01.state: zap does not follow rma: it follows seatrial, or prepares a host of"
     " production or triage for a new test; write onboard or triage, with a separate change for each step"
-    " (hosts.transition)"
+    " (hosts.transition, an error from 2027-03-01)"
 )
 
 
@@ -92,7 +92,7 @@ def test_without_hosts_out_of_service_only_the_count_is_shown(invoke: Invoke, fo
     assert invoke("show", "laptop", "host-states").stdout == "30 hosts in production, 1 of them with a recorded test\n"
 
 
-def test_impact_advises_on_a_transition_and_does_not_refuse_it(invoke: Invoke, folder: Path) -> None:
+def test_impact_warns_of_a_transition_and_does_not_refuse_it(invoke: Invoke, folder: Path) -> None:
     write(folder, "rma", "2026-11-19")
     committed(folder.parent)
     write(folder, "zap", "2026-11-19")
@@ -102,7 +102,7 @@ def test_impact_advises_on_a_transition_and_does_not_refuse_it(invoke: Invoke, f
     )
 
     assert shown.exit_code == 0, shown.output
-    assert f"advice:\n  {TRANSITION}\n" in shown.stdout
+    assert f"1 warning of new rules:\n  {TRANSITION}\n" in shown.stdout
     assert "  no node, host or DPU is affected\n" in shown.stdout
-    assert json.loads(structured.stdout)[0]["advice"] == [TRANSITION]
+    assert json.loads(structured.stdout)[0]["warnings"] == [TRANSITION]
     assert "zap does not follow rma" in comment.stdout

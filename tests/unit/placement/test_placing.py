@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from functools import partial
 from typing import Any
 
 import pytest
 from fleets import GPUS, OPEN, PLAIN, empty_region, fleet, order
 
+from components.placement import placing
 from components.placement.decision import Reason
-from components.placement.placing import Placement, place, with_region
+from components.placement.placing import Placement, with_region
 from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock
 
 SHORT = f"capacity: {{}} {GPUS} are ordered, {{}} are orderable ({{}} free, {{}} for spares, 0 contracted) ({{}})"
+TODAY = dt.date(2026, 11, 1)
+place = partial(placing.place, today=TODAY)
 
 
 def reasons(wanted: OrderSpec, environment: Environment, **entries: dict[str, Any]) -> list[str]:

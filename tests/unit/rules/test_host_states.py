@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from small_region import changed, small_region
 
-from components.rules.checks import advised_changes, check_change
+from components.rules.checks import check_change, warned_changes
+from components.rules.hosts.host_states import PERIOD
 from components.specs.environment import Environment
 from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
-from components.specs.region.policy import PolicySpec
+from components.specs.region.policy import PolicySpec, WaiverSpec, WaiversSpec
 
 HOST, OTHER = "a1-u1", "a1-u2"
 COMMAND = "jacquard host laptop HOST --to production --evidence FILE"
 SERIAL = "R4321"
+BEFORE = PERIOD.binding - dt.timedelta(days=1)
 
 
 def side(*, state: str | None = None, tested: int | None = None, without: bool = False, **row: Any) -> Environment:
@@ -86,7 +88,7 @@ CASES: dict[str, tuple[Environment, Environment, list[str]]] = {
 def test_a_change_gets_this_advice(case: str) -> None:
     base, head, texts = CASES[case]
 
-    found = advised_changes(base, head)
+    found = warned_changes(base, head, BEFORE)
 
     assert [f"{problem.rule} {problem.path}: {problem.text}" for problem in found] == texts
 
@@ -94,7 +96,7 @@ def test_a_change_gets_this_advice(case: str) -> None:
 def test_new_hosts_of_a_hall_share_a_line() -> None:
     base = changed(small_region(), hosts=small_region().hosts[:2])
 
-    found = advised_changes(base, small_region())
+    found = warned_changes(base, small_region(), BEFORE)
 
     assert [(problem.file, problem.text.partition(" would")[0]) for problem in found] == [
         ("inventory/hall-a.csv", "a1-u3, a1-u4, a2-u1 and 19 more"),
@@ -131,3 +133,34 @@ def test_only_those_that_the_base_lists_move_hosts_to_a_limited_state(
 
     rest = f"{ONE_OF_THEM.format(new or 'production')} of hosts.movers for a1-u1"
     assert [item.text for item in found] == ([f"{expected}; {rest}"] if expected else [])
+
+
+def test_the_rules_are_errors_after_their_advisory_period() -> None:
+    base, head, [text] = CASES["a step that is left out"]
+
+    assert check_change(base, head, BEFORE) == []
+    assert warned_changes(base, head, PERIOD.binding) == []
+    [problem] = check_change(base, head, PERIOD.binding)
+    waiver = f"; if the change is right, add a waiver of hosts.transition for {HOST}"
+    assert f"{problem.rule} {problem.path}: {problem.text}" == f"{text}{waiver}"
+
+
+@pytest.mark.parametrize(
+    ("case", "rule", "subject"),
+    [
+        ("a step that is left out", "hosts.transition", HOST),
+        ("back without a test", "hosts.tested", HOST),
+    ],
+)
+def test_a_waiver_covers_warnings_and_errors(case: str, rule: str, subject: str) -> None:
+    base, head, texts = CASES[case]
+    waiver = WaiverSpec(
+        rule=rule, subject=subject, reason="a spare part", owner="ops", ticket="OPS-7", expires=dt.date(2027, 3, 2)
+    )
+    waived = head.model_copy(update={"waivers": WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))})
+    others = [text for text in texts if not text.startswith(rule)]
+
+    for day in (BEFORE, PERIOD.binding):
+        found = [*warned_changes(base, waived, day), *check_change(base, waived, day)]
+        assert len(found) == len(others)
+        assert rule not in {problem.rule for problem in found}

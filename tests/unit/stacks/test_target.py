@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from functools import partial
 from typing import Any
 
 import pytest
 
 from components.specs.reading.problems import SpecError
+from stacks import target as targets
 from stacks.errors import StackError
-from stacks.target import load_target, stack_names
+from stacks.target import stack_names
 
+load_target = partial(targets.load_target, today=dt.date(2026, 11, 1))
 SLICES = (
     "foundation",
     "inventory-a",

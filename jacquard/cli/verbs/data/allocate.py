@@ -11,7 +11,7 @@ from components.allocate.allocation import ACCEPT_EDITS
 from components.allocate.allocation import allocate as allocation
 from components.reports.contracts import unmet_contracts
 from components.reports.lock_changes import sentences
-from components.rules.checks import check_data
+from components.rules.checks import check_data, errors
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.problems import SpecError
@@ -19,6 +19,7 @@ from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
+from jacquard.machine import settings
 
 _NOTHING = "everything is allocated, nothing to change"
 _HostsOption = Annotated[
@@ -74,7 +75,7 @@ def allocate(
     _refuse_contradictions(release_hosts, count, replace_hosts)
     with data.editing("allocate", environment, dry_run=check) as edit:
         spec = data.load(environment)
-        problems = check_data(spec, edits_meant=accept_edits)
+        problems = errors(check_data(spec, edits_meant=accept_edits), settings.today())
         if problems:
             raise SpecError(environment, problems)
         locks = _locks(spec, release_hosts, count, replace_hosts, release_quarantine)

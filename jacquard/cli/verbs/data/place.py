@@ -18,7 +18,7 @@ from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
 from jacquard.cli.views.region import placement as view
-from jacquard.machine import paths
+from jacquard.machine import paths, settings
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -51,7 +51,7 @@ def place_order(order: _Order, *, dry_run: _DryRun = False, output: arguments.Fo
         wanted = _known(fleet, order)
         environments = [data.load(name) for name in fleet.regions if name in fleet.folders]
         _require_valid(fleet, wanted, environments)
-        placement = place(wanted, fleet, environments, _texts(folder, wanted, environments))
+        placement = place(wanted, fleet, environments, _texts(folder, wanted, environments), settings.today())
         diff, texts = _diff(folder, wanted, placement.edits)
         if placement.edits:
             after, locks = lock_edits.with_locks(placement.edits.after, placement.edits.numbers, placement.edits.pins)

@@ -89,6 +89,8 @@ def offences(preview: Preview, *standings: Standing) -> Iterator[str]:
 def _label(offence: Offence) -> str:
     if offence.standing in (Standing.FIXED, Standing.WAIVED):
         return offence.standing
+    if offence.binding:
+        return f"warning (an error from {offence.binding})"
     return "refused" if offence.refuses else "advice"
 
 

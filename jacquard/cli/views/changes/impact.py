@@ -66,7 +66,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     yield from impact_lists.lost(impact)
     yield from impact_lists.behind(impact)
     yield from impact_lists.elsewhere(impact)
-    yield from impact_lists.advice(impact)
+    yield from impact_lists.warnings(impact)
 
 
 def next_steps(impact: Impact) -> Iterator[Text]:

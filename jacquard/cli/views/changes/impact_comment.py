@@ -20,7 +20,7 @@ _DETAILS = {
     "objects no longer declared": impact_lists.lost,
     "pending promotions": impact_lists.behind,
     "other environments": impact_lists.elsewhere,
-    "advice": impact_lists.advice,
+    "warnings of new rules": impact_lists.warnings,
 }
 
 

@@ -81,9 +81,9 @@ def pulls(impact: Impact) -> Iterator[Text]:
     yield from _titled("image pulls", lines)
 
 
-def advice(impact: Impact) -> Iterator[Text]:
-    """Yield the problems of the change that do not block it."""
-    yield from _titled("advice", impact.advice)
+def warnings(impact: Impact) -> Iterator[Text]:
+    """Yield the violations of new rules, which do not block the change, and their number."""
+    yield from _titled(f"{plural(len(impact.warnings), 'warning')} of new rules", impact.warnings)
 
 
 def behind(impact: Impact) -> Iterator[Text]:
