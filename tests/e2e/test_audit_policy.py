@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
     spec = plane.spec.model_copy(update={"api_server": ApiServerSpec.model_validate({"audit": {}})})
     [policy] = render_policy(replace(plane, spec=spec))
     (folder / "policy.yaml").write_text(policy.body["data"]["policy.yaml"])
-    audit = {name: value for name, value in flags(spec, plane.nodes).items() if name.startswith("audit-")}
+    audit = {name: value for name, value in flags(replace(plane, spec=spec)).items() if name.startswith("audit-")}
     audit["audit-policy-file"] = str(folder / "policy.yaml")
     running = LocalApiServer(
         folder / "server",

@@ -14,12 +14,11 @@ import pytest
 import telemetry
 from local_region import wait_until
 from log_collector import Collector
-from stored_region import CLUSTERS, region
+from stored_region import CLUSTERS, region, stored
 from victoria_stores import VictoriaStores, request
 
-from components.render.manifest import objects
-from components.render.region import cluster_metrics, metrics_store
-from components.render.region.logs import accounts, log_store
+from components.render.region import metrics_store
+from components.render.region.logs import accounts
 from jacquard.machine.errors import ToolchainError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -33,11 +32,8 @@ ACME, NEIGHBOUR = "acme-train", "globex-lab"
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VictoriaStores]:
     """Start the operator and both stores, with the objects of a region."""
     spec = region(storage_pods=STORAGE_PODS)
-    rules = (cluster_metrics.rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
-    rendered = (*objects(metrics_store.render(spec, CLUSTERS)), *log_store.render(spec), *rules)
-    ours = [item for item in rendered if "victoriametrics.com" in item.api_version]
     try:
-        running = VictoriaStores(tmp_path_factory.mktemp("stores"), ours)
+        running = VictoriaStores(tmp_path_factory.mktemp("stores"), stored(spec))
     except ToolchainError as error:
         pytest.skip(f"NO STORES: {error}; make test-nightly builds them")
     try:

@@ -23,9 +23,17 @@ from jacquard.lab.toolchain import binaries
 
 
 class Collector:
-    """A real collector on a node, with our configuration and the receiver of files of the chart's preset."""
+    """A real collector on a node, with our configuration and the receiver of files of the chart's preset.
 
-    def __init__(self, folder: Path, url: str, login: tuple[str, str]) -> None:
+    Args:
+        folder: Where it keeps everything.
+        url: Address of the proxy of the stores.
+        login: User name and password.
+        management: Whether its node is a host of the management cluster; `host` is then the file system of the host.
+    """
+
+    def __init__(self, folder: Path, url: str, login: tuple[str, str], *, management: bool = False) -> None:
+        self._management, self.host = management, folder / "host"
         self._program, self._programs = str(binaries.path("otelcol")), Programs(folder)
         self.folder, self._file = folder, folder / "collector.yaml"
         self._health, self._metrics = ports.free(2)
@@ -37,12 +45,17 @@ class Collector:
 
     def _configuration(self, url: str, username: str) -> dict[str, Any]:
         """Return our configuration, with addresses and folders of this machine, and what the presets add."""
-        writer = collector.LogsWriter(url=url, username=username, password_secret="unused")
+        writer = collector.LogsWriter(
+            url=url, username=username, password_secret="unused", same_cluster=self._management
+        )
         found: dict[str, Any] = collector.values(writer)["alternateConfig"]
         found["extensions"]["health_check"]["endpoint"] = f"{ports.LOOPBACK}:{self._health}"
         found["extensions"]["file_storage"] = {"directory": str(self.folder / "positions"), "create_directory": True}
         found["receivers"]["journald"] |= {"journalctl_path": str(self.folder / "journalctl")}
         del found["receivers"]["journald"]["root_path"]
+        for receiver in found["receivers"].values():
+            for index, path in enumerate(receiver.get("include", ())):
+                receiver["include"][index] = path.replace("/host", str(self.host), 1)
         found["receivers"]["file_log"] = {
             "include": [str(self.folder / "pods/*/*/*.log")],
             "start_at": "beginning",

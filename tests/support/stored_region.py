@@ -6,6 +6,9 @@ from typing import Any
 
 from environment_data import reference
 
+from components.render.manifest import Manifest, objects
+from components.render.region import cluster_metrics, metrics_store
+from components.render.region.logs import log_store
 from components.specs.base import Address
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import MetricsStoreSpec
@@ -25,3 +28,10 @@ def region(**changes: Any) -> RegionSpec:
         update={"observability": spec.observability.model_copy(update={"metrics": metrics, "logs": logs})}
     )
     return changed
+
+
+def stored(spec: RegionSpec) -> list[Manifest]:
+    """Return the objects of both stores, of their users and of the rules of clusters, which the operator reads."""
+    rules = (cluster_metrics.rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
+    rendered = (*objects(metrics_store.render(spec, CLUSTERS)), *log_store.render(spec), *rules)
+    return [item for item in rendered if "victoriametrics.com" in item.api_version]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,17 +61,22 @@ def request(url: str, body: bytes | None = None, *, login: tuple[str, str] | Non
 class VictoriaStores:
     """The operator, its objects, and the programs of both stores behind the proxy; `stop` ends all of them.
 
+    Args:
+        folder: Where they keep everything.
+        objects: Objects that the operator reads.
+        flags: Further flags of the API server of the management cluster.
+
     Raises:
         ToolchainError: the programs are not built.
     """
 
-    def __init__(self, folder: Path, objects: Iterable[Manifest]) -> None:
+    def __init__(self, folder: Path, objects: Iterable[Manifest], *, flags: Collection[str] = ()) -> None:
         self._folder, self._objects = folder, tuple(objects)
         self._paths = {name: str(binaries.path(name)) for name in _PROGRAMS}
         self._programs = Programs(folder)
         definitions = binaries.data("victoria-metrics-crds") / _CRDS
         controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
-        self.server = LocalApiServer(folder / "api", kinds=(), controllers=controllers)
+        self.server = LocalApiServer(folder / "api", kinds=(), controllers=controllers, flags={"kube-apiserver": flags})
         try:
             with definitions.open() as file:
                 found = [crds.prepared(crd) for crd in yaml.load_all(file, crds.Loader) if crd]
@@ -116,7 +121,11 @@ class VictoriaStores:
 
     def login(self, cluster: str) -> tuple[str, str]:
         """Return user name and password of a cluster."""
-        data = self.get("v1", "Secret", f"vmuser-{cluster}-metrics", cluster)["data"]
+        return self.login_of(f"{cluster}-metrics", cluster)
+
+    def login_of(self, user: str, namespace: str) -> tuple[str, str]:
+        """Return user name and password of a VMUser."""
+        data = self.get("v1", "Secret", f"vmuser-{user}", namespace)["data"]
         name, password = (base64.b64decode(data[key]).decode() for key in ("username", "password"))
         return name, password
 
@@ -196,6 +205,8 @@ class VictoriaStores:
         """Address of the proxy."""
         self.store_url = f"http://{address['victoria-metrics']}"
         """Address of the store of metrics, which only programs of the management cluster reach."""
+        self.select_url = f"http://{address['vlselect']}"
+        """Address of queries of all logs, which only programs of the management cluster reach."""
         written = self.proxy_configuration()
         for pattern, name in (
             (r"http://vminsert-metrics[\w.-]+:\d+/insert/0/prometheus", "victoria-metrics"),

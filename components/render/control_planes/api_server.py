@@ -1,50 +1,70 @@
-"""Flags of an API server and the referenced files, independent of the control-plane backend."""
+"""Flags of an API server and the referenced files, independent of the control-plane backend.
+
+With a store of logs, audit events are lines of a file in a volume of the pod, which the collector of the host reads
+(`collector`). Otherwise they are lines of the output of the pods. A webhook of the API server would lose events while
+its receiver is not available, and a collector in the pods would make the readiness of API servers depend on it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from components.render.control_planes.audit_policy import policy_of
+from components.render.control_planes.control_plane import ControlPlane
 from components.render.control_planes.sizing import in_flight
 from components.render.objects import given
 from components.specs.control_planes.api_server import DEFAULT_NODE_PORTS, ApiServerSpec, OidcSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 
 _FOLDER = "/etc/jacquard"
+_AUDIT_FOLDER = "/var/log/audit"
+AUDIT_VOLUME = "var-log-audit"
+"""Name of the volume with the audit log, which is a folder of the host. k0smotron derives it from the mount path
+(K0SM:internal/controller/k0smotron.io/k0smotroncluster_statefulset.go pathToVolumeName)."""
+_AUDIT_ROTATION = {"audit-log-maxsize": "100", "audit-log-maxbackup": "2"}
+"""Size of a file in MiB, and the number of older files. Without the number, all files are kept."""
 _RECONNECT_CHANCE = "0.001"
 """Probability that a request makes the client reconnect (upstream's recommendation for multiple servers)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """Secret or ConfigMap in the cluster's namespace whose keys are files of the API server."""
+    """Volume of the API server: a Secret or ConfigMap in the cluster's namespace, or an empty volume for its files."""
 
     volume: str
     secret: str | None = None
     config_map: str | None = None
+    path: str | None = None
+    """Mount path; by default a folder with the name of the volume."""
 
     @property
     def folder(self) -> str:
         """Return the mount path of the files."""
-        return f"{_FOLDER}/{self.volume}"
+        return self.path or f"{_FOLDER}/{self.volume}"
+
+    @property
+    def read_only(self) -> bool:
+        """Return whether the API server only reads the files."""
+        return self.secret is not None or self.config_map is not None
 
     @property
     def source(self) -> dict[str, Any]:
         """Return the source of the volume."""
         if self.secret is not None:
             return {"secret": {"secretName": self.secret}}
-        return {"configMap": {"name": self.config_map}}
+        return {"configMap": {"name": self.config_map}} if self.config_map is not None else {"emptyDir": {}}
 
 
-def files(cluster: ClusterSpec) -> tuple[Files, ...]:
+def files(control_plane: ControlPlane) -> tuple[Files, ...]:
     """Return the files that `flags` refers to, in order."""
-    return tuple(_files(cluster.oidc, cluster.api_server))
+    return tuple(_files(control_plane))
 
 
-def flags(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
-    """Return the flags of the API server, without dashes: the tenant's options and limits for ``nodes`` nodes."""
-    options = cluster.api_server
-    arguments = {**_oidc(cluster.oidc), **_webhooks(options), **_audit(options), **_load_limits(cluster, nodes)}
+def flags(control_plane: ControlPlane) -> dict[str, str]:
+    """Return the flags of the API server, without dashes: the tenant's options, audit and limits of requests."""
+    cluster = control_plane.spec
+    options, limits = cluster.api_server, _load_limits(cluster, control_plane.nodes)
+    arguments = {**_oidc(cluster.oidc), **_webhooks(options), **_audit(control_plane), **limits}
     if options.node_ports != DEFAULT_NODE_PORTS:
         arguments["service-node-port-range"] = str(options.node_ports)
     return arguments | feature_gates(cluster)
@@ -56,17 +76,20 @@ def feature_gates(cluster: ClusterSpec) -> dict[str, str]:
     return given(**{"feature-gates": ",".join(f"{name}={str(on).lower()}" for name, on in gates) or None})
 
 
-def _files(oidc: OidcSpec | None, options: ApiServerSpec) -> Iterator[Files]:
+def _files(control_plane: ControlPlane) -> Iterator[Files]:
+    oidc, options, audit = control_plane.spec.oidc, control_plane.spec.api_server, control_plane.audit
     if oidc and oidc.ca_secret:
         yield Files(volume="oidc", secret=oidc.ca_secret)
     if options.authentication_webhook:
         yield Files(volume="authentication-webhook", secret=options.authentication_webhook.secret)
     if options.authorization_webhook:
         yield Files(volume="authorization-webhook", secret=options.authorization_webhook.secret)
-    if options.audit:
-        yield Files(volume="audit", config_map=policy_of(options.audit))
-        if options.audit.webhook_secret:
-            yield Files(volume="audit-webhook", secret=options.audit.webhook_secret)
+    if audit:
+        yield Files(volume="audit", config_map=policy_of(audit))
+        if audit.webhook_secret:
+            yield Files(volume="audit-webhook", secret=audit.webhook_secret)
+        if control_plane.audited:
+            yield Files(volume=AUDIT_VOLUME, path=_AUDIT_FOLDER)
 
 
 def _oidc(oidc: OidcSpec | None) -> dict[str, str]:
@@ -121,8 +144,14 @@ def _load_limits(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
     )
 
 
-def _audit(options: ApiServerSpec) -> dict[str, str]:
-    if options.audit is None:
+def _audit(control_plane: ControlPlane) -> dict[str, str]:
+    audit = control_plane.audit
+    if audit is None:
         return {}
-    sink = {"audit-webhook-config-file": f"{_FOLDER}/audit-webhook/kubeconfig"} if options.audit.webhook_secret else {}
-    return {"audit-policy-file": f"{_FOLDER}/audit/policy.yaml", "audit-log-path": "-", **sink}
+    log = {"audit-log-path": "-"}
+    if control_plane.audited:
+        # The collector reads tenant and cluster from the path.
+        path = f"{_AUDIT_FOLDER}/{control_plane.tenant}/{control_plane.spec.name}/audit.log"
+        log = {"audit-log-path": path, **_AUDIT_ROTATION}
+    sink = {"audit-webhook-config-file": f"{_FOLDER}/audit-webhook/kubeconfig"} if audit.webhook_secret else {}
+    return {"audit-policy-file": f"{_FOLDER}/audit/policy.yaml", **log, **sink}

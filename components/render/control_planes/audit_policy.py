@@ -14,7 +14,7 @@ from components.render.manifest import Manifest
 from components.render.objects import digest, manifest
 from components.specs.control_planes.api_server import AuditSpec
 
-_KEY = "policy.yaml"
+POLICY_KEY = "policy.yaml"
 _WRITES = ["create", "update", "patch", "delete", "deletecollection"]
 _AGENTS = ["system:nodes", "system:serviceaccounts:kube-system"]
 _KUBERNETES = ["system:apiserver", "system:kube-controller-manager", "system:kube-scheduler"]
@@ -23,7 +23,7 @@ _HEARTBEATS = [
     {"group": "", "resources": ["nodes/status", "pods/status", "endpoints"]},
     {"group": "discovery.k8s.io", "resources": ["endpointslices"]},
 ]
-_POLICY: dict[str, Any] = {
+POLICY: dict[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
     # Each request would otherwise be recorded twice, on arrival and on completion.
@@ -60,7 +60,7 @@ _POLICY: dict[str, Any] = {
         {"level": "None"},
     ],
 }
-DEFAULT = f"audit-policy-{digest(_POLICY, 8)}"
+DEFAULT = f"audit-policy-{digest(POLICY, 8)}"
 """Name of the ConfigMap. It changes with the policy, because API servers read the policy only when they start."""
 
 
@@ -71,9 +71,9 @@ def policy_of(audit: AuditSpec) -> str:
 
 def render_policy(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the ConfigMap with the library's policy; nothing without an audit log or with the cluster's own policy."""
-    audit = control_plane.spec.api_server.audit
+    audit = control_plane.audit
     if audit is None or audit.policy is not None:
         return ()
-    data = {_KEY: json.dumps(_POLICY, indent=2) + "\n"}
+    data = {POLICY_KEY: json.dumps(POLICY, indent=2) + "\n"}
     namespace, labels = control_plane.spec.name, control_plane.labels
     return (manifest("v1", "ConfigMap", DEFAULT, namespace=namespace, labels=labels, data=data),)

@@ -9,6 +9,7 @@ from components.render.manifest import Readiness
 from components.render.objects import given
 from components.render.platform_pods import address_request
 from components.specs.base import Address, Domain, KubernetesVersion
+from components.specs.control_planes.api_server import AuditSpec
 from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec, Events
 from components.specs.network.vpc_allocation import VpcAllocation
@@ -66,6 +67,8 @@ class ControlPlane:
     """Distinct intents of the cluster's nodes."""
     slos: SlosSpec
     """Service level objectives of the API servers."""
+    audited: bool = False
+    """Whether the region has a store of logs, which gets the audit events of all API servers."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -89,6 +92,11 @@ class ControlPlane:
         """Return all names and addresses for the API server's certificate (SANs)."""
         names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.spec.api_server.additional_sans]
         return list(dict.fromkeys(names))
+
+    @property
+    def audit(self) -> AuditSpec | None:
+        """Return the audit log: that of the cluster, or the default with a store of logs; None without audit."""
+        return self.spec.api_server.audit or (AuditSpec() if self.audited else None)
 
     @property
     def protected(self) -> bool:

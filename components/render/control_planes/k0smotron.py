@@ -92,7 +92,7 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             "storage": _storage(control_plane),
             "controlPlaneFlags": list(_FLAGS),
             "k0sConfig": _k0s(control_plane),
-            **given(mounts=[_mount(item) for item in files(cluster)]),
+            **given(mounts=[_mount(item) for item in files(control_plane)]),
             "resources": resources(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
             # The constraints also apply to the pods of etcd; the component label separates both sets of pods.
@@ -143,7 +143,7 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
         "kind": "ClusterConfig",
         "metadata": {"name": "k0s"},
         "spec": {
-            "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster, control_plane.nodes))},
+            "api": {"sans": control_plane.names, **given(extraArgs=flags(control_plane))},
             **given(controllerManager=given(extraArgs=gates | node_prefix), scheduler=given(extraArgs=gates)),
             "network": {
                 # This value disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
@@ -178,7 +178,7 @@ def _profiles(control_plane: ControlPlane) -> list[dict[str, Any]]:
 
 
 def _mount(item: Files) -> dict[str, Any]:
-    return {"path": item.folder, "readOnly": True, **item.source}
+    return {"path": item.folder, **given(readOnly=item.read_only or None), **item.source}
 
 
 def _endpoint(cluster: str) -> dict[str, Any]:

@@ -157,12 +157,12 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
             "deployment": {
                 "serviceAccountName": _ACCOUNT,
                 "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
-                **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(cluster)]),
+                **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(control_plane)]),
             },
             "apiServer": {
                 **given(
-                    extraArgs=_arguments(flags(cluster, control_plane.nodes)),
-                    extraVolumeMounts=list(map(_mount, files(cluster))),
+                    extraArgs=_arguments(flags(control_plane)),
+                    extraVolumeMounts=list(map(_mount, files(control_plane))),
                 ),
                 "resources": resources(control_plane.nodes, Component.API_SERVER),
             },
@@ -206,7 +206,7 @@ def _arguments(options: dict[str, str]) -> list[str]:
 
 
 def _mount(item: Files) -> dict[str, Any]:
-    return {"name": item.volume, "mountPath": item.folder, "readOnly": True}
+    return {"name": item.volume, "mountPath": item.folder, **given(readOnly=item.read_only or None)}
 
 
 def _pods(name: str) -> dict[str, str]:

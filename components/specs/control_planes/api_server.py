@@ -143,14 +143,14 @@ class AuthorizationWebhookSpec(Spec):
 
 
 class AuditSpec(Spec):
-    """Audit log: the recorded requests, and a sink for events in addition to the log of the API server's pods."""
+    """Audit log: the recorded requests, and a sink for events in addition to the region's store of logs."""
 
     policy: DnsLabel | None = None
     """ConfigMap with ``policy.yaml``, a Policy of ``audit.k8s.io/v1``. By default a policy that records all changes,
     reads of Secrets, ConfigMaps and tokens, and access to pods, without bodies of requests except for RBAC objects."""
     webhook_secret: DnsLabel | None = None
     """Secret with the ``kubeconfig`` of a sink that receives events in batches. By default events are written only to
-    the log of the pods."""
+    the region's store of logs or, without such a store, to the log of the pods."""
 
 
 class ApiServerSpec(CheckedSpec):
@@ -161,7 +161,8 @@ class ApiServerSpec(CheckedSpec):
     authorization_webhook: AuthorizationWebhookSpec | None = None
     """Webhook that authorizes requests; by default only node authorization and RBAC are used."""
     audit: AuditSpec | None = None
-    """Audit log of requests; none by default."""
+    """Audit log of requests. By default requests are recorded by the library's policy if the region has a store of
+    logs, and otherwise not at all."""
     feature_gates: dict[FeatureGate, bool] = Field(default_factory=dict)
     """Feature gates of API server, controller manager and scheduler by name. Feature gates of kubelets belong to the
     golden image."""

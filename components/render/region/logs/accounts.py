@@ -23,6 +23,12 @@ _QUERIES = (
 )
 READ_PATHS = tuple(f"/select/logsql/{query}" for query in _QUERIES.split())
 """Queries. ``/select/tenant_ids`` is not available, because it lists the accounts of all tenants."""
+AUDIT = "/audit"
+"""Prefix of the paths for audit events, which the proxy removes."""
+_LOGS, _AUDIT_EVENTS = 0, 1
+"""Projects of an account. Audit events of all clusters are in the second project of the operators, which only the
+collectors of the management cluster write."""
+_AUDIT_STREAM = ("region", "tenant", "cluster", "stream", "k8s.node.name")
 _STREAM = ("region", "tenant", "cluster", "k8s.node.name", "k8s.namespace.name", "k8s.pod.name", "k8s.container.name")
 """Fields that identify a stream, which is stored together. By default all attributes of a resource identify it."""
 
@@ -37,27 +43,54 @@ def targets(region: str, tenant: str, cluster: str, namespace: str) -> tuple[dic
     """Return the targets of the user of ``cluster`` at the proxy: writes, and queries of the logs of its tenant."""
     number = account(tenant)
     written = _writes({"region": region, "tenant": tenant, "cluster": cluster}, number, namespace)
-    return written, _target("vlselect", READ_PATHS, number, namespace)
+    return written, _target("vlselect", READ_PATHS, number, namespace), _audit_reads(tenant, namespace)
 
 
-def operators_target(region: str, namespace: str) -> dict[str, Any]:
-    """Return the target of the collectors of the management cluster, which write to the account of the operators."""
-    return _writes({"region": region}, OPERATORS, namespace)
+def operators_targets(region: str, namespace: str) -> tuple[dict[str, Any], ...]:
+    """Return the targets of the collectors of the management cluster: writes of logs and of audit events."""
+    audit = {
+        **_audit("vlinsert", (WRITE_PATH,), namespace),
+        "query_args": _arguments({"region": region, "stream": "audit"}, _AUDIT_STREAM),
+    }
+    return _writes({"region": region}, OPERATORS, namespace), audit
 
 
 def _writes(fields: Mapping[str, str], number: int, namespace: str) -> dict[str, Any]:
+    target = _target("vlinsert", (WRITE_PATH,), number, namespace)
+    return {**target, "query_args": _arguments(fields, _STREAM)}
+
+
+def _audit_reads(tenant: str, namespace: str) -> dict[str, Any]:
+    """Return the target for queries of the audit events of ``tenant``.
+
+    The filter is added to the query and to all queries in it, combined with "and" with filters of the client
+    (VL:lib/logstorage/parser.go AddExtraFilters). It separates tenants here, unlike for logs, because no tenant writes
+    audit events.
+    """
+    arguments = [{"name": "extra_filters", "values": [f'{{tenant="{tenant}"}}']}]
+    return {**_audit("vlselect", READ_PATHS, namespace), "query_args": arguments}
+
+
+def _audit(component: str, paths: tuple[str, ...], namespace: str) -> dict[str, Any]:
+    prefixed = tuple(f"{AUDIT}{path}" for path in paths)
     return {
-        **_target("vlinsert", (WRITE_PATH,), number, namespace),
-        "query_args": [
-            {"name": "extra_fields", "values": [",".join(f"{name}={value}" for name, value in fields.items())]},
-            {"name": "_stream_fields", "values": [",".join(_STREAM)]},
-        ],
+        **_target(component, prefixed, OPERATORS, namespace, project=_AUDIT_EVENTS),
+        "drop_src_path_prefix_parts": 1,
     }
 
 
-def _target(component: str, paths: tuple[str, ...], number: int, namespace: str) -> dict[str, Any]:
+def _arguments(fields: Mapping[str, str], stream: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [
+        {"name": "extra_fields", "values": [",".join(f"{name}={value}" for name, value in fields.items())]},
+        {"name": "_stream_fields", "values": [",".join(stream)]},
+    ]
+
+
+def _target(
+    component: str, paths: tuple[str, ...], number: int, namespace: str, *, project: int = _LOGS
+) -> dict[str, Any]:
     return {
         "crd": {"kind": f"VLCluster/{component}", "name": NAME, "namespace": namespace},
         "paths": list(paths),
-        "headers": [f"AccountID: {number}", "ProjectID: 0"],
+        "headers": [f"AccountID: {number}", f"ProjectID: {project}"],
     }

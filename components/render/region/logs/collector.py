@@ -7,6 +7,8 @@ One DaemonSet collects all records of a cluster (OTELC:charts/opentelemetry-coll
   its file system (OTELCC:receiver/journaldreceiver/README.md ``root_path``).
 - *Events*: one of the pods is elected to watch them (preset ``kubernetesObjects``).
 
+- *Audit events*, only in the management cluster: those of all API servers (`audit`).
+
 The configuration replaces that of the chart (``alternateConfig``), which opens ports for traces and metrics on each
 node. The operator of the store generates the password; Flux reads it into a value, of which the chart makes a Secret.
 """
@@ -16,7 +18,8 @@ from typing import Any
 
 from components.render.add_ons.pod_priorities import AGENT
 from components.render.pod_placement import EVERY_NODE
-from components.render.region.logs.accounts import WRITE_PATH
+from components.render.region.logs import audit
+from components.render.region.logs.accounts import AUDIT, WRITE_PATH
 
 CHART = "opentelemetry-collector"
 AGENTS = "-agent"
@@ -30,7 +33,7 @@ _SECRET, _KEY, _VARIABLE = "logs-store", "password", "STORE_PASSWORD"
 _HOST, _JOURNALCTL = "/host", "/usr/bin/journalctl"
 _POSITIONS = "file_storage"
 """Extension with positions in logs and unsent records (preset ``logsCollection`` with ``storeCheckpoints``)."""
-_STORE = "otlphttp/store"
+_STORE, _AUDIT = "otlphttp/store", "otlphttp/audit"
 _LOGIN = "basicauth/store"
 _METRICS_PORT = 8888
 _PORTS = ("jaeger-compact", "jaeger-grpc", "jaeger-thrift", "otlp", "otlp-http", "zipkin")
@@ -104,13 +107,14 @@ def _secret() -> dict[str, Any]:
 
 
 def _configuration(writer: LogsWriter) -> dict[str, Any]:
-    """Return the configuration of the collector, to which the presets add receivers."""
+    """Return the configuration of the collector. The presets add receivers to the pipeline of logs."""
+    audited = audit.receivers(_HOST, _POSITIONS) if writer.same_cluster else {}
     return {
         "extensions": {
             "health_check": {"endpoint": "${env:MY_POD_IP}:13133"},
             _LOGIN: {"client_auth": {"username": writer.username, "password": f"${{env:{_VARIABLE}}}"}},
         },
-        "receivers": {"journald": _journal()},
+        "receivers": {"journald": _journal(), **audited},
         "processors": {
             "memory_limiter": {"check_interval": "5s", "limit_percentage": 80, "spike_limit_percentage": 25},
             "resource": {
@@ -119,26 +123,33 @@ def _configuration(writer: LogsWriter) -> dict[str, Any]:
             "batch": {},
         },
         "exporters": {
-            _STORE: {
-                "logs_endpoint": f"{writer.url}{WRITE_PATH}",
-                "auth": {"authenticator": _LOGIN},
-                # Records are kept on disk while the store is not available, and are never dropped because of their age.
-                "sending_queue": {"storage": _POSITIONS},
-                "retry_on_failure": {"max_elapsed_time": "0s"},
-            }
+            _STORE: _exporter(f"{writer.url}{WRITE_PATH}"),
+            **({_AUDIT: _exporter(f"{writer.url}{AUDIT}{WRITE_PATH}")} if audited else {}),
         },
         "service": {
             "extensions": ["health_check", _LOGIN],
             "pipelines": {
-                "logs": {
-                    "receivers": ["journald"],
-                    "processors": ["memory_limiter", "resource", "batch"],
-                    "exporters": [_STORE],
-                }
+                "logs": _pipeline(["journald"], _STORE),
+                **({"logs/audit": _pipeline(list(audited), _AUDIT)} if audited else {}),
             },
             "telemetry": {"metrics": {"readers": [{"pull": {"exporter": {"prometheus": _own_metrics()}}}]}},
         },
     }
+
+
+def _exporter(endpoint: str) -> dict[str, Any]:
+    return {
+        "logs_endpoint": endpoint,
+        "auth": {"authenticator": _LOGIN},
+        # Records are kept on disk while the store is not available, and are never dropped because of their age.
+        "sending_queue": {"storage": _POSITIONS},
+        "retry_on_failure": {"max_elapsed_time": "0s"},
+    }
+
+
+def _pipeline(receivers: list[str], exporter: str) -> dict[str, Any]:
+    processors = ["memory_limiter", "resource", "batch"]
+    return {"receivers": receivers, "processors": processors, "exporters": [exporter]}
 
 
 def _journal() -> dict[str, Any]:

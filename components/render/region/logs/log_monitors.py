@@ -1,4 +1,4 @@
-"""Monitors and alerts of the store of logs, evaluated by Prometheus of the management cluster."""
+"""Monitors and alerts of the store of logs and of audit events, evaluated by Prometheus of the management cluster."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def render(store: LogStoreSpec, collectors: str, daemon_set: str) -> tuple[Manif
 
     ``collectors`` and ``daemon_set`` are the namespace and the DaemonSet of the collectors of the management cluster.
     """
-    alerts = (*_alerts(store), _collectors_down(collectors, daemon_set))
+    alerts = (*_alerts(store), *_audit(), _collectors_down(collectors, daemon_set))
     return (
         pod_monitor(_NAME, _PARTS, "http"),
         prometheus_rule(_NAME, _NAME, [*alerts], {}, namespace=NAMESPACE, labels={}),
@@ -57,6 +57,25 @@ def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
             "warning",
             f"{dropped} > 0",
             "The store of logs drops records: their time is before the retention or in the future.",
+        ),
+    )
+
+
+def _audit() -> tuple[dict[str, Any], ...]:
+    management = 'apiserver_audit_event_total{job="apiserver",cluster=""}'
+    failed = 'sum by (cluster) (rate(apiserver_audit_error_total{job="apiserver",plugin="log"}[15m]))'
+    return (
+        alert(
+            "AuditLogMissing",
+            "warning",
+            f"sum(rate({management}[1h])) == 0 or absent({management})",
+            "The API servers of the management cluster record no audit events.",
+        ),
+        alert(
+            "AuditEventsLost",
+            "warning",
+            f"{failed} > 0",
+            "An API server cannot write audit events to its file; they are lost.",
         ),
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.region import metrics_store
-from components.render.region.logs import accounts, collector, log_monitors
+from components.render.region.logs import accounts, audit, collector, log_monitors
 from components.render.region.logs.collector import LogsWriter
 from components.render.region.metrics_store import NAMESPACE, pods
 from components.render.region.operators import Operator
@@ -73,19 +73,19 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
 
 
 def render(region: RegionSpec) -> tuple[Manifest, ...]:
-    """Return the store with its monitors and alerts; empty if the region has none."""
+    """Return the store, the audit policy, monitors and alerts; empty if the region has no store."""
     store = region.log_store
     if store is None:
         return ()
     spec = {
         "username": _USER,
         "generatePassword": True,
-        "targetRefs": [accounts.operators_target(region.region, NAMESPACE)],
+        "targetRefs": list(accounts.operators_targets(region.region, NAMESPACE)),
     }
     user = manifest(metrics_store.API, "VMUser", _USER, namespace=COLLECTORS, spec=spec)
     daemon_set = f"{collector.CHART}{collector.AGENTS}"
     monitors = log_monitors.render(store, COLLECTORS, daemon_set)
-    return (_cluster(store, region.control_planes.hosts), user, *monitors)
+    return (_cluster(store, region.control_planes.hosts), user, audit.policy(COLLECTORS), *monitors)
 
 
 def _cluster(store: LogStoreSpec, hosts: int | None) -> Manifest:

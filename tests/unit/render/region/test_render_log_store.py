@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from environment_data import reference
 from stored_region import CLUSTERS, region
 
+from components.render.control_planes import audit_policy
 from components.render.manifest import objects
 from components.render.region import metrics_store
 from components.render.region.logs import accounts, log_monitors, log_store
@@ -30,17 +32,25 @@ def store(spec: RegionSpec) -> dict[str, Any]:
 def test_collectors_of_the_management_cluster_write_to_the_account_of_the_operators() -> None:
     spec = region()
     [release], [user] = log_store.operators(spec), [item for item in log_store.render(spec) if item.kind == "VMUser"]
-    [target] = user.body["spec"]["targetRefs"]
+    target, audited = user.body["spec"]["targetRefs"]
     [variable] = release.values["extraEnvs"]
 
     assert target["crd"]["kind"] == "VLCluster/vlinsert"
     assert target["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 0"]
+    assert audited["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 1"]
+    assert audited["paths"] == ["/audit/insert/opentelemetry/v1/logs"]
+    arguments = {item["name"]: item["values"] for item in audited["query_args"]}
+    assert arguments["extra_fields"] == ["region=laptop,stream=audit"]
+    assert arguments["_stream_fields"] == ["region,tenant,cluster,stream,k8s.node.name"]
     assert variable["valueFrom"]["secretKeyRef"] == {"name": f"vmuser-{user.name}", "key": "password"}
     assert user.namespace == release.namespace == log_store.COLLECTORS
     assert "extraManifests" not in release.values
     assert operator_places(spec, dpf=False)[log_store.COLLECTORS].security is PodSecurity.PRIVILEGED
-    [exporter] = release.values["alternateConfig"]["exporters"].values()
-    assert exporter["logs_endpoint"] == "http://store.metrics.svc:8427/insert/opentelemetry/v1/logs"
+    exporters = release.values["alternateConfig"]["exporters"]
+    assert {name: exporter["logs_endpoint"] for name, exporter in exporters.items()} == {
+        "otlphttp/store": "http://store.metrics.svc:8427/insert/opentelemetry/v1/logs",
+        "otlphttp/audit": "http://store.metrics.svc:8427/audit/insert/opentelemetry/v1/logs",
+    }
     assert (
         release.values["alternateConfig"]["extensions"]["basicauth/store"]["client_auth"]["username"]
         == (user.body["spec"]["username"])
@@ -54,8 +64,32 @@ def users(spec: RegionSpec) -> dict[str, list[dict[str, Any]]]:
 
 
 def of_logs(targets: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the targets in the store of logs, by component."""
-    return {item["crd"]["kind"]: item for item in targets if item["crd"]["name"] == accounts.NAME}
+    """Return the targets for logs, by component."""
+    return {
+        item["crd"]["kind"]: item for item in targets if item["crd"]["name"] == accounts.NAME and not is_audit(item)
+    }
+
+
+def is_audit(target: dict[str, Any]) -> bool:
+    """Return whether a target is for audit events, whose paths have a prefix that the proxy removes."""
+    return target.get("drop_src_path_prefix_parts") == 1
+
+
+def test_a_tenant_reads_audit_events_of_its_own_clusters_and_writes_none() -> None:
+    for cluster, targets in users(region()).items():
+        [target] = [item for item in targets if is_audit(item)]
+        assert target["crd"]["kind"] == "VLCluster/vlselect"
+        assert target["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 1"]
+        [restriction] = target["query_args"]
+        assert restriction == {"name": "extra_filters", "values": [f'{{tenant="{CLUSTERS[cluster]}"}}']}
+        assert set(target["paths"]) == {f"/audit{path}" for path in accounts.READ_PATHS}
+
+
+def test_the_policy_for_the_management_cluster_is_that_of_control_planes() -> None:
+    [found] = [item for item in log_store.render(region()) if item.kind == "ConfigMap"]
+
+    assert (found.namespace, found.name) == (log_store.COLLECTORS, "audit-policy")
+    assert json.loads(found.body["data"]["policy.yaml"]) == audit_policy.POLICY
 
 
 def test_data_decide_retention_class_size_and_number_of_pods() -> None:
@@ -124,7 +158,7 @@ def test_users_of_a_region_without_logs_have_no_targets_in_the_store() -> None:
 
 def test_each_component_is_monitored_and_missed() -> None:
     spec = region(storage_pods=4)
-    _, _, monitor, rule = log_store.render(spec)
+    *_, monitor, rule = log_store.render(spec)
     parts = store(spec).keys() & {"vlinsert", "vlselect", "vlstorage"}
 
     [expression] = monitor.body["spec"]["selector"]["matchExpressions"]
@@ -153,4 +187,7 @@ def test_two_tenants_with_one_account_are_reported() -> None:
 
 
 def test_objects_of_the_store_are_in_the_namespace_of_the_proxy() -> None:
-    assert {item.namespace for item in log_store.render(region()) if item.kind != "VMUser"} == {metrics_store.NAMESPACE}
+    others = ("VMUser", "ConfigMap")
+    assert {item.namespace for item in log_store.render(region()) if item.kind not in others} == {
+        metrics_store.NAMESPACE
+    }
