@@ -39,19 +39,20 @@ def queued_pool(environment: Environment, cluster: str, pool: NodePoolSpec) -> Q
     """Return the properties of ``pool`` that its quotas and its flavor depend on.
 
     Nodes keep the taints and the GPU sharing with which they were promoted. Jobs therefore tolerate the taints of the
-    data and those that are pinned, and GPUs are counted as pinned unless a rollout is open.
+    data and those that are pinned, in a fixed order, so that another order is not another flavor. GPUs are counted as
+    pinned unless a rollout is open.
     """
     kind = environment.instance_types.by_name[pool.instance_type]
     pinned = intents_of(environment, pool_key(cluster, pool.name)).values()
     ways = {intent.gpu_sharing for intent in pinned}
     sharing = ways.pop() if len(ways) == 1 else pool.gpu_sharing
-    taints = (*pool.taints, *(taint for intent in pinned for taint in intent.taints))
+    taints = {*pool.taints, *(taint for intent in pinned for taint in intent.taints)}
     return QueuedPool(
         name=pool.name,
         cpus=kind.cpus,
         mebibytes=bytes_of(kind.memory) >> _MEBIBYTE_BITS,
         gpus=offered(kind.gpu, sharing) if kind.gpu else None,
-        taints=tuple(dict.fromkeys(taints)),
+        taints=tuple(sorted(taints, key=lambda taint: (taint.key, taint.value, taint.effect))),
         levels=levels(environment, pool),
     )
 

@@ -7,16 +7,21 @@ that a preempted container ends, or that a job resumes from a checkpoint.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from environment_data import reference
 from kueue_api_server import WORKLOAD, KueueCluster, condition
 from local_region import wait_until
+from small_region import changed
 
 from components.lookups.pools import clusters
 from components.render import labels as keys
+from components.render.workloads.queues import API as QUEUES
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from jacquard.machine.errors import ToolchainError
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -134,3 +139,32 @@ def test_serving_preempts_research_and_owners_get_their_quota_back(kueue: KueueC
     ]
     assert 0 in reclaimed, "a class above that of the owner's job is preempted as well"
     assert kueue.is_true("Admitted", "pretraining", "foundation")
+
+
+def test_jobs_on_a_replaced_flavor_are_not_counted_unless_the_queue_is_stopped(kueue: KueueCluster) -> None:
+    queue = ObjectRef(QUEUES, "ClusterQueue", "foundation")
+    kueue.api.patch(queue, {"spec": {"stopPolicy": "Hold"}}, field_manager="operator")
+    extra = TaintSpec(key="extra", effect=TaintEffect.NO_SCHEDULE)
+    pools = tuple(replace(pool, taints=(*pool.taints, extra)) for pool in kueue.queues.pools)
+    kueue.change(replace(kueue.queues, pools=pools))
+
+    kueue.submit("again", "foundation", 1080, "training", pods=False)
+    kueue.await_refusal("again", "foundation", "is inactive")
+    assert kueue.is_true("Admitted", "pretraining", "foundation")
+
+    kueue.api.patch(queue, {"spec": {"stopPolicy": "None"}}, field_manager="operator")
+    kueue.await_admission("again", "foundation")
+    assert kueue.assigned("again", "foundation") & kueue.assigned("pretraining", "foundation")
+
+
+def test_the_queue_of_a_removed_team_is_deleted_when_its_jobs_have_finished(kueue: KueueCluster) -> None:
+    others = tuple(team for team in kueue.queues.spec.teams if team.name != "foundation")
+    kueue.change(replace(kueue.queues, spec=changed(kueue.queues.spec, teams=others)))
+    running = ("pretraining", "owner", "again")
+
+    assert all(kueue.is_true("Admitted", name, "foundation") for name in running)
+    queue = ObjectRef(QUEUES, "ClusterQueue", "foundation")
+    assert (kueue.api.get(queue) or {})["metadata"]["deletionTimestamp"]
+    for name in running:
+        kueue.finish(name, "foundation")
+    wait_until(lambda: kueue.api.get(queue) is None, timeout_seconds=120, what="the queue is deleted")

@@ -14,6 +14,7 @@ from small_region import changed
 
 from components.inputs.queues import of_cluster
 from components.lookups import add_ons
+from components.lookups.effects.changes import changes
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
@@ -81,11 +82,15 @@ def test_a_thousand_of_a_resource_has_the_suffix_that_kueue_would_write(laptop: 
     assert [one["nominalQuota"] for one in group["flavors"][0]["resources"]] == ["28k", "250Ti", "1k"]
 
 
+def tainted(cluster: PlacedCluster, *taints: TaintSpec) -> PlacedCluster:
+    """Return ``cluster`` with other taints of its pool with GPUs."""
+    pools = [changed(pool, taints=taints) if pool.name == "train" else pool for pool in cluster.cluster.pools]
+    return replace(cluster, cluster=changed(cluster.cluster, pools=tuple(pools)))
+
+
 def test_jobs_tolerate_the_taints_of_the_data_and_of_nodes_that_still_have_others(laptop: Environment) -> None:
     cluster = placed(laptop)
-    reserved = TaintSpec(key="reserved", effect=TaintEffect.NO_EXECUTE)
-    pools = [changed(pool, taints=(reserved,)) if pool.name == "train" else pool for pool in cluster.cluster.pools]
-    moved = replace(cluster, cluster=changed(cluster.cluster, pools=tuple(pools)))
+    moved = tainted(cluster, TaintSpec(key="reserved", effect=TaintEffect.NO_EXECUTE))
 
     assert flavor(rendered(laptop, moved), "train")["spec"]["tolerations"] == [
         {"key": "reserved", "operator": "Exists", "effect": "NoExecute"},
@@ -93,6 +98,26 @@ def test_jobs_tolerate_the_taints_of_the_data_and_of_nodes_that_still_have_other
     ]
     before, after = (flavor(rendered(laptop, one), "train")["metadata"]["name"] for one in (cluster, moved))
     assert before != after
+
+
+def test_another_order_of_taints_is_the_same_flavor(laptop: Environment) -> None:
+    taints = tuple(TaintSpec(key=key, effect=TaintEffect.NO_SCHEDULE) for key in ("one", "two"))
+    orders = (tainted(placed(laptop), *ordered) for ordered in (taints, taints[::-1]))
+    first, second = (flavor(rendered(laptop, cluster), "train") for cluster in orders)
+
+    assert first == second
+
+
+def test_another_taint_reports_that_running_jobs_no_longer_count(laptop: Environment) -> None:
+    cluster = placed(laptop)
+    moved = tainted(cluster, TaintSpec(key="reserved", effect=TaintEffect.NO_EXECUTE))
+    [before], [after] = of_cluster(laptop, cluster), of_cluster(laptop, moved)
+
+    texts = {change.row.why for change in changes(before.render(), after.render()) if change.row}
+    assert (
+        "Running jobs continue, but no longer count, so queues admit more jobs than fit; stop the queues first."
+        in texts
+    )
 
 
 def levels(objects: dict[tuple[str, str], dict[str, Any]]) -> list[list[str]]:
