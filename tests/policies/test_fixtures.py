@@ -124,7 +124,7 @@ def _in_stack(context: Context, fact: Fact, case: Any) -> Context:
 
 
 def _violations(rule: Rule, fact: Fact, case: Any, context: Context) -> list[Violation]:
-    judge = Judge([rule], context)
+    judge = Judge([rule], replace(context, is_strict=True))  # as after the advisory period of a new policy
     found = judge.stack_violations([*_others(case), fact]) if rule.is_stack_wide else judge.violations(fact)
     return [item for item in found if item.fact is fact]
 
@@ -137,7 +137,7 @@ def _levels(rule: Rule, verdict: str, context: Context) -> list[Enforcement | No
             return [Enforcement.ADVISORY]
         case "undecided":
             return [Enforcement.MANDATORY]
-    return [rule.level(context)]
+    return [rule.level(replace(context, is_strict=True))]
 
 
 def test_every_policy_has_fixtures() -> None:
