@@ -7,16 +7,22 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from jacquard.lab.rehearsal import kubeconfigs, kwok, kwok_configuration, ports, processes, stage_coverage
+from jacquard.lab.rehearsal import (
+    kind_configuration,
+    kubeconfigs,
+    kwok,
+    kwok_configuration,
+    ports,
+    processes,
+    stage_coverage,
+)
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain import binaries
+from jacquard.lab.toolchain import kind as kind_tools
 from jacquard.machine import paths, settings
 from jacquard.machine.files import replace_private
 from jacquard.machine.settings import CLUSTER
-
-KIND_IMAGE = "JACQUARD_KIND_IMAGE"
-_KIND_DEFAULT_IMAGE = "kindest/node:v1.36.1"
 
 Say = Callable[[str], None]
 
@@ -63,16 +69,14 @@ class Kind:
         folder = region.cluster_folder(cluster)
         kubeconfig = folder / "kubeconfig.yaml"
         if name not in _run("kind", "get", "clusters").split():
-            image = os.environ.get(KIND_IMAGE, _KIND_DEFAULT_IMAGE)
-            try:
-                _run("docker", "image", "inspect", "--format", "{{.Id}}", image)
-            except RehearsalError as error:
-                remedy = f"pull it, set {KIND_IMAGE} to another image, or unset {CLUSTER}"
-                msg = f"docker: image {image} does not exist; {remedy}"
-                raise RehearsalError(msg) from error
+            image = kind_tools.node_image()
+            if problem := kind_tools.image_problem(image):
+                raise RehearsalError(problem)
             say(f"{cluster}: creating kind cluster {name}")
             folder.mkdir(parents=True, exist_ok=True)
-            _run("kind", "create", "cluster", "--name", name, "--image", image, "--kubeconfig", str(kubeconfig))
+            file = folder / kind_configuration.FILE
+            file.write_text(kind_configuration.text(name, image))
+            _run("kind", "create", "cluster", "--name", name, "--config", str(file), "--kubeconfig", str(kubeconfig))
         elif not kubeconfig.exists():
             replace_private(kubeconfig, _run("kind", "get", "kubeconfig", "--name", name))
         _run("docker", "start", f"{name}-control-plane")
@@ -117,17 +121,12 @@ def chosen() -> Backend:
     """Return the backend of ``JACQUARD_CLUSTER``.
 
     Raises:
-        RehearsalError: A required program is not installed.
+        RehearsalError: A required program is not installed, or Docker's daemon does not answer.
         SettingError: The value is unknown.
     """
     backend = named(settings.cluster())
-    if isinstance(backend, Kind):
-        absent = [program for program in ("docker", "kind") if not shutil.which(program)]
-        if absent:
-            msg = (
-                f"{CLUSTER}: 'kind' needs {' and '.join(absent)} on PATH; install them, or unset {CLUSTER} to use kwok"
-            )
-            raise RehearsalError(msg)
+    if isinstance(backend, Kind) and (problems := kind_tools.problems()):
+        raise RehearsalError("\n".join(problems))
     return backend
 
 

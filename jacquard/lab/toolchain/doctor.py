@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from jacquard.lab.toolchain import binaries, checks, engine, families, tools, versions, virtualenv
+from jacquard.lab.toolchain import binaries, checks, engine, families, kind, tools, versions, virtualenv
 from jacquard.lab.toolchain.engine import Engine
 from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.tools import Tool
@@ -55,6 +55,7 @@ def report() -> list[Item]:
     needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))
     items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
+    items += _kind() if cluster == kind.KIND else ()
     items += [item for family in needed for item in _family(family)]
     items += (
         _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=problem)]
@@ -99,6 +100,12 @@ def _tool(name: str) -> Item:
     if not tool:
         return Item(name=name, state=State.MISSING, used="", where="", remedy=checks.missing_tool(name))
     return Item(name=name, state=State.OK, used=tool.known_version, where=str(tool.path))
+
+
+def _kind() -> Iterator[Item]:
+    for part in kind.parts():
+        state = State.OK if not part.problem else State.WRONG if part.where else State.MISSING
+        yield Item(name=part.name, state=state, used=part.used, where=part.where, remedy=part.problem)
 
 
 def _disk(missing: Sequence[Family]) -> Item:

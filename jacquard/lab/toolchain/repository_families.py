@@ -75,6 +75,12 @@ NIGHTLY = (
         disk_bytes=2500 << 20,
     ),
     Family(
+        name="kind",  # judges our configuration of its clusters in tests; no container runs
+        module="sigs.k8s.io/kind",
+        binaries=(Binary(name="kind", package="sigs.k8s.io/kind", expected_seconds=40),),
+        disk_bytes=250 << 20,
+    ),
+    Family(
         name="otel-collector",  # runs in tests; with the components of our configuration whose modules are available
         module="go.opentelemetry.io/collector/otelcol",
         binaries=(Binary(name="otelcol", package="jacquard.invalid/toolchain/otel-collector", expected_seconds=150),),

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jacquard.lab.rehearsal import backends, processes, service
+from jacquard.lab.rehearsal import backends, kind_configuration, processes, service
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import Region
+from jacquard.lab.toolchain.kind import DEFAULT
 
 KUBECONFIG = """apiVersion: v1
 kind: Config
@@ -24,7 +25,7 @@ KIND = """#!/bin/sh
 echo "kind $@" >> "$CALLS"
 case "$1 $2" in
   "get clusters") cat "$CLUSTERS" 2>/dev/null;;
-  "create cluster") echo "$4" >> "$CLUSTERS"; cp "$TEMPLATE" "$8";;
+  "create cluster") [ -r "$6" ] && echo "$4" >> "$CLUSTERS" && cp "$TEMPLATE" "$8";;
   "get kubeconfig") cat "$TEMPLATE";;
 esac
 """
@@ -79,13 +80,15 @@ def test_kind_without_its_programs_is_refused(monkeypatch: pytest.MonkeyPatch, t
         backends.chosen()
 
     assert str(caught.value) == (
-        "JACQUARD_CLUSTER: 'kind' needs docker and kind on PATH; install them, or unset JACQUARD_CLUSTER to use kwok"
+        "kind: is not on PATH; run 'go install sigs.k8s.io/kind@v0.32.0', or unset JACQUARD_CLUSTER\n"
+        "docker: is not on PATH; install Docker Engine, or unset JACQUARD_CLUSTER"
     )
 
 
 def test_kind_makes_a_cluster_once_and_removes_it(region: Region, tmp_path: Path) -> None:
     name = backends.kind_name(region, "management")
     kubeconfig = region.cluster_folder("management") / "kubeconfig.yaml"
+    configuration = region.cluster_folder("management") / "kind.yaml"
     backend = backends.Kind()
 
     backend.ensure(region, "management", lambda _: None)
@@ -93,12 +96,13 @@ def test_kind_makes_a_cluster_once_and_removes_it(region: Region, tmp_path: Path
 
     assert calls(tmp_path) == [
         "kind get clusters",
-        "docker image inspect --format {{.Id}} kindest/node:v1.36.1",
-        f"kind create cluster --name {name} --image kindest/node:v1.36.1 --kubeconfig {kubeconfig}",
+        f"docker image inspect --format {{{{.Id}}}} {DEFAULT.name}",
+        f"kind create cluster --name {name} --config {configuration} --kubeconfig {kubeconfig}",
         f"docker start {name}-control-plane",
         "kind get clusters",
         f"docker start {name}-control-plane",
     ]
+    assert configuration.read_text() == kind_configuration.text(name, DEFAULT.name)
     assert "current-context: lab-management" in region.kubeconfig("management").read_text()
     assert region.kubeconfig("management").stat().st_mode & 0o777 == 0o600
 
@@ -122,8 +126,8 @@ def test_kind_without_its_node_image_is_refused(region: Region, monkeypatch: pyt
         backends.Kind().ensure(region, "management", lambda _: None)
 
     assert str(caught.value) == (
-        "docker: image missing does not exist; pull it, set JACQUARD_KIND_IMAGE to another image, or unset "
-        "JACQUARD_CLUSTER"
+        "docker: image missing does not exist; run 'docker pull missing', set JACQUARD_KIND_IMAGE to another image, or"
+        " unset JACQUARD_CLUSTER"
     )
 
 
