@@ -18,14 +18,17 @@ from small_region import changed
 
 from components.lookups.pools import clusters
 from components.render import labels as keys
+from components.render.workloads.kueue import QueueSettings, alerts
 from components.render.workloads.queues import API as QUEUES
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.workloads.queues import QueuedKinds
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 GPUS, RACK = 4, 18
+KUEUE_SETTINGS = QueueSettings(namespaces=(), queued=QueuedKinds.PODS, fair_sharing=False)
 IN_USE = "kueue.x-k8s.io/resource-in-use"
 
 
@@ -50,11 +53,26 @@ def is_ready(body: dict[str, Any]) -> bool:
     return body["kind"] == "WorkloadPriorityClass" or condition(body, "Active").get("status") == "True"
 
 
+def await_inactive(kueue: KueueCluster, *names: str) -> None:
+    """Wait until Kueue's metrics report exactly these queues as inactive, with the series of the alert."""
+    [rule] = [rule for rule in alerts(KUEUE_SETTINGS) if rule["alert"] == "QueueInactive"]
+
+    def reported() -> set[str]:
+        return {
+            labels["cluster_queue"]
+            for name, labels, value in kueue.metrics()
+            if f'{name}{{status="{labels.get("status")}"}} == {value:.0f}' == rule["expr"]
+        }
+
+    wait_until(lambda: reported() == {*names}, timeout_seconds=60, what=f"{names} are inactive: {reported()}")
+
+
 def test_each_object_that_we_render_is_active_and_none_is_changed(kueue: KueueCluster) -> None:
     def unready() -> list[tuple[str, str]]:
         return [(item.kind, item.name) for item in kueue.objects if not is_ready(kueue.live(item))]
 
     wait_until(lambda: not unready(), timeout_seconds=120, what=f"all objects are active: {unready()}")
+    await_inactive(kueue)
     for item in kueue.objects:
         before = kueue.live(item)["metadata"].get("generation")
         kueue.api.apply(dict(item.body), field_manager="jacquard")
@@ -150,6 +168,7 @@ def test_jobs_on_a_replaced_flavor_are_not_counted_unless_the_queue_is_stopped(k
 
     kueue.submit("again", "foundation", 1080, "training", pods=False)
     kueue.await_refusal("again", "foundation", "is inactive")
+    await_inactive(kueue, "foundation")
     assert kueue.is_true("Admitted", "pretraining", "foundation")
 
     kueue.api.patch(queue, {"spec": {"stopPolicy": "None"}}, field_manager="operator")
@@ -165,6 +184,7 @@ def test_the_queue_of_a_removed_team_is_deleted_when_its_jobs_have_finished(kueu
     assert all(kueue.is_true("Admitted", name, "foundation") for name in running)
     queue = ObjectRef(QUEUES, "ClusterQueue", "foundation")
     assert (kueue.api.get(queue) or {})["metadata"]["deletionTimestamp"]
+    await_inactive(kueue)
     for name in running:
         kueue.finish(name, "foundation")
     wait_until(lambda: kueue.api.get(queue) is None, timeout_seconds=120, what="the queue is deleted")

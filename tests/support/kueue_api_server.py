@@ -8,10 +8,14 @@ as objects with the labels that Metal3 copies from hosts. No kubelet runs, so po
 from __future__ import annotations
 
 import base64
+import json
+import re
+import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import yaml
 from api_server import LocalApiServer
@@ -39,6 +43,8 @@ _CONTROLLERS = ("job-controller", "deployment-controller", "replicaset-controlle
 _NAMESPACE, _SERVICE, _SECRET = "kueue-system", "kueue-webhook-service", "kueue-webhook-server-cert"
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _START_SECONDS = 180
+_SERIES = re.compile(r"(?P<name>[a-z_]+)(\{(?P<labels>.*)\})? (?P<value>\S+)")
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
 class KueueCluster:
@@ -86,6 +92,16 @@ class KueueCluster:
             if ObjectRef.of(item.body) not in kept:
                 self.api.delete(ObjectRef.of(item.body))
         self.queues, self.objects = queued, rendered
+
+    def metrics(self) -> Iterator[tuple[str, dict[str, str], float]]:
+        """Yield name, labels and value of each series that Kueue exports."""
+        [user] = json.loads(self._server.kubeconfig.read_text())["users"]
+        url, login = f"https://{ports.LOOPBACK}:{self._metrics}/metrics", f"Bearer {user['user']['token']}"
+        trusted = ssl._create_unverified_context()  # noqa: S323  (Kueue makes a certificate that no file has)
+        with urlopen(Request(url, headers={"Authorization": login}), context=trusted) as answer:
+            for line in answer.read().decode().splitlines():
+                if found := _SERIES.fullmatch(line):
+                    yield found["name"], dict(_LABEL.findall(found["labels"] or "")), float(found["value"])
 
     def live(self, item: Manifest) -> dict[str, Any]:
         """Return the object of the API server for an object that we render."""
@@ -186,7 +202,7 @@ class KueueCluster:
 
     def _install(self, chart: list[dict[str, Any]]) -> None:
         """Apply the parts of the chart that act without pods, with the webhooks' service at a port of this machine."""
-        [port, health] = ports.free(2)
+        [port, health, self._metrics] = ports.free(3)
         for name in (_NAMESPACE, *(name for team in self.queues.spec.teams for name in team.namespaces)):
             self._server.namespace(name)
         for hook in (hook for body in chart for hook in _clients(body)):
@@ -206,7 +222,7 @@ class KueueCluster:
         configuration = yaml.safe_load(config["data"]["controller_manager_config.yaml"]) | {
             "webhook": {"host": ports.LOOPBACK, "port": port, "certDir": str(self._folder / "certificates")},
             "health": {"healthProbeBindAddress": f"{ports.LOOPBACK}:{health}"},
-            "metrics": {"bindAddress": "0"},
+            "metrics": {"bindAddress": f"{ports.LOOPBACK}:{self._metrics}"},
             "leaderElection": {"leaderElect": False},
         }
         file = self._folder / "configuration.yaml"

@@ -101,7 +101,7 @@ def alerts(queues: QueueSettings | None) -> Iterator[dict[str, Any]]:
     yield alert(
         "QueueInactive",
         "warning",
-        'kueue_cluster_queue_status{status="active"} == 0',
+        'kueue_cluster_queue_status{status="pending"} == 1',
         "A queue is inactive: its jobs wait, because Kueue lacks a flavor or the topology of its pools.",
         audience=Audience.TENANT,
     )
