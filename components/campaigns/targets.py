@@ -43,13 +43,19 @@ class Target:
 
 def targets(environment: Environment, campaign: CampaignSpec, step: CampaignStepSpec) -> tuple[Target, ...]:
     """Return the pools or the chart that ``campaign`` promotes in ``environment``, a region of ``step``."""
-    if campaign.chart:
-        has_chart = campaign.chart.name in clusters_of_charts(environment)
-        return (_target(environment, charts_key(campaign.chart.name), campaign.chart.version),) if has_chart else ()
-    return tuple(_target(environment, pool, image) for pool, image in _moves(environment, campaign, step))
+    return tuple(_target(environment, key, version) for key, version in promotions(environment, campaign, step).items())
 
 
-def _moves(environment: Environment, campaign: CampaignSpec, step: CampaignStepSpec) -> Iterator[tuple[str, str]]:
+def promotions(environment: Environment, campaign: CampaignSpec, step: CampaignStepSpec) -> dict[str, str]:
+    """Return the version by key of each `Target`, in the order of the data."""
+    if campaign.chart is None:
+        return dict(_pools(environment, campaign, step))
+    name, channel = campaign.chart.name, environment.region.image_channel
+    is_there = name in clusters_of_charts(environment) and name in environment.versions.installed(channel)
+    return {charts_key(name): campaign.chart.version} if is_there else {}
+
+
+def _pools(environment: Environment, campaign: CampaignSpec, step: CampaignStepSpec) -> Iterator[tuple[str, str]]:
     """Yield each pool of the step with its image."""
     lines = {line_of(image): image for image in campaign.images}
     pins = environment.image_pins

@@ -10,6 +10,8 @@ from fleets import OPEN
 from rollouts import NEW, rollable
 from small_region import changed
 
+from components.campaigns.deciding import Advance, advance
+from components.campaigns.decision import Reason, RegionState
 from components.campaigns.targets import targets
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
@@ -98,3 +100,34 @@ def promoted(environment: Environment, spec: CampaignSpec) -> tuple[int, int]:
     step = next(step for step in spec.steps if environment.name in step.regions)
     found = targets(environment, spec, step)
     return sum(item.promoted for item in found), sum(item.groups for item in found)
+
+
+class Walk:
+    """A campaign that a test moves forward, run by run."""
+
+    def __init__(self, spec: CampaignSpec, state: dict[str, Environment] | None = None, **entries: Any) -> None:
+        self.spec, self.state, self.entries = spec, state or regions(), entries
+        self.now = NOW
+
+    def run(self, *proofs: Evidence) -> Advance:
+        """Decide, and apply the edits."""
+        evidence = {item.seen.environment: item for item in proofs}
+        found = advance(self.spec, fleet(self.spec, **self.entries), self.state, evidence, self.now)
+        self.spec = found.campaign
+        for name, pins in found.pins.items():
+            self.state[name] = changed(self.state[name], image_pins=pins)
+        return found
+
+    def seen(self, name: str, **changes: Any) -> Evidence:
+        """Return evidence about a region, now."""
+        return proof(self.state[name], self.now, **changes)
+
+
+def reasons(found: Advance) -> list[tuple[str, Reason]]:
+    """Return the reasons of all regions."""
+    return [(name, item.reason) for name, item in found.decision.reasons]
+
+
+def states(found: Advance) -> list[RegionState]:
+    """Return the states of all regions."""
+    return [item.state for item in found.decision.regions]

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from components.campaigns.targets import targets
-from components.intents.charts import clusters_of_charts
+from components.campaigns.targets import promotions
 from components.intents.succession import line_of
 from components.lookups.pools import pools
 from components.rules.fleet.fleet import FleetRule, Found
@@ -135,7 +134,7 @@ RULES: tuple[FleetRule, ...] = (
 
 def _wrong_pools(fleet: Fleet, campaign: CampaignSpec, at: int, here: Sequence[Environment]) -> Iterator[Found]:
     step = campaign.steps[at]
-    promoted = {target.key for item in here for target in targets(item, campaign, step)}
+    promoted = {key for item in here for key in promotions(item, campaign, step)}
     known = sorted(placed.key for item in here for placed in pools(item))
     for index, pool in enumerate(step.pools):
         path = ("steps", at, "pools", index)
@@ -151,18 +150,15 @@ def _wrong_pools(fleet: Fleet, campaign: CampaignSpec, at: int, here: Sequence[E
 def _is_idle(fleet: Fleet, environment: Environment | None, campaign: CampaignSpec, step: CampaignStepSpec) -> bool:
     if environment is None or campaign.has_soaked(environment.name) or environment.name not in fleet.regions:
         return False
-    if campaign.chart:
-        return campaign.chart.name not in clusters_of_charts(environment)
-    whole = step.model_copy(update={"pools": ()})
-    return not targets(environment, campaign, whole)
+    return not promotions(environment, campaign, step.model_copy(update={"pools": ()}))
 
 
 def _moves(campaign: CampaignSpec, by_name: dict[str, Environment]) -> Iterator[tuple[str, str, str, int]]:
     """Yield region, key, version and index of the step of everything that ``campaign`` promotes."""
     for at, step in enumerate(campaign.steps):
         for name in step.regions:
-            for target in targets(by_name[name], campaign, step) if name in by_name else ():
-                yield name, target.key, target.version, at
+            for key, version in promotions(by_name[name], campaign, step).items() if name in by_name else ():
+                yield name, key, version, at
 
 
 def _regions(campaign: CampaignSpec) -> Iterator[tuple[int, int, str]]:
