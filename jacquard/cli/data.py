@@ -11,9 +11,11 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import CATALOG, load_environment
 from components.specs.reading.loader import environments as environment_names
 from components.specs.reading.problems import Problem, SpecError
+from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.machine import edits, paths, pins, settings
 from jacquard.machine.edits import Edit
+from jacquard.machine.errors import explained
 from stacks.extensions import joined
 
 
@@ -90,6 +92,21 @@ def comparable_with_warnings(name: str) -> tuple[Environment, list[Problem]]:
         SpecError: the data have other problems; contains all of them.
     """
     return _valid(name, rule_name(mixed))
+
+
+def evidence(path: Path) -> Evidence:
+    """Return the evidence in a file of the option ``--evidence``.
+
+    Raises:
+        Stop: the file cannot be read, or is not the output of ``jacquard status``.
+    """
+    try:
+        return read_evidence(str(path), path.read_bytes())
+    except EvidenceError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+    except OSError as error:
+        msg = f"--evidence {explained(error)}; name a file with the output of 'jacquard status ENV --format json'"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
 def editing(verb: str, *environments: str, dry_run: bool = False) -> AbstractContextManager[Edit]:

@@ -20,7 +20,6 @@ from components.specs.environment import Environment
 from components.specs.keys import DPUS, charts_key, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
-from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
@@ -29,7 +28,6 @@ from jacquard.cli.views.promotion_plan import group_of, is_current, newer, show_
 from jacquard.engine.freezes import freezes
 from jacquard.machine import settings
 from jacquard.machine.edits import Edit
-from jacquard.machine.errors import explained
 
 _VersionOption = Annotated[
     str | None,
@@ -127,7 +125,7 @@ def promote(
         elif wave is None:
             _write(edit, spec, promotion, promotion.all_at_once(requested=everything), now, output)
         else:
-            proof = None if evidence is None else _evidence(evidence)
+            proof = None if evidence is None else data.evidence(evidence)
             _write(edit, spec, promotion, promotion.next_wave(wave, proof), now, output)
 
 
@@ -166,16 +164,6 @@ def _refuse_pool_options(cluster: str, options: Mapping[str, object]) -> None:
         verb = "is" if len(wrong) == 1 else "are"
         msg = f"{cluster} is a control plane; {', '.join(wrong)} {verb} only for pools, such as {cluster}/POOL"
         raise Stop(msg, ExitCode.BAD_DATA)
-
-
-def _evidence(path: Path) -> Evidence:
-    try:
-        return read_evidence(str(path), path.read_bytes())
-    except EvidenceError as error:
-        raise Stop(str(error), ExitCode.BAD_DATA) from None
-    except OSError as error:
-        msg = f"--evidence {explained(error)}; name a file with the output of 'jacquard status ENV --format json'"
-        raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
 def _write(

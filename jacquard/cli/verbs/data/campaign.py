@@ -15,14 +15,13 @@ from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
 from components.specs.reading.fleet import CAMPAIGNS, FLEET, NAME, Fleet, campaign_file, load_fleet
 from components.specs.reading.problems import SpecError
-from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
+from components.specs.region.evidence import Evidence
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
 from jacquard.cli.views.region import campaign as view
 from jacquard.machine import paths, settings
-from jacquard.machine.errors import explained
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -66,7 +65,7 @@ def campaign(
     settled in time, or were rolled back. To continue, remove the entry 'stopped' of the campaign.
     """
     folder, now = paths.environments(), settings.now()
-    proofs = [_read(path) for path in evidence or ()]
+    proofs = [data.evidence(path) for path in evidence or ()]
     with data.editing("campaign", *data.names(), CAMPAIGNS, dry_run=not write) as edit:
         fleet = load_fleet(folder)
         wanted = _known(fleet, name)
@@ -124,16 +123,6 @@ def _require_promotable(spec: Environment) -> None:
     """
     if problems := check_promotable(spec):
         raise SpecError(spec.name, problems)
-
-
-def _read(path: Path) -> Evidence:
-    try:
-        return read_evidence(str(path), path.read_bytes())
-    except EvidenceError as error:
-        raise Stop(str(error), ExitCode.BAD_DATA) from None
-    except OSError as error:
-        msg = f"--evidence {explained(error)}; name a file with the output of 'jacquard status ENV --format json'"
-        raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
 def _by_region(proofs: Iterable[Evidence], campaign_: CampaignSpec) -> dict[str, Evidence]:
