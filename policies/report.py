@@ -31,6 +31,8 @@ class LevelSource(StrEnum):
     """Set in ``policy.yaml``."""
     CRITICAL = "critical"
     """Critical policies are always mandatory in production."""
+    NEW = "new policy"
+    """New policies are advisory until the end of their advisory period."""
 
 
 class WaiverState(StrEnum):
@@ -156,6 +158,8 @@ def _count(rule: Rule, kinds: Mapping[str, int]) -> int:
 
 
 def _level_source(rule: Rule, context: Context) -> LevelSource:
+    if rule.binding(context):
+        return LevelSource.NEW
     if rule.is_firm(context.stage):
         return LevelSource.CRITICAL
     return LevelSource.DATA if rule.name in context.levels else LevelSource.STAGE

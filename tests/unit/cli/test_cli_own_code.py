@@ -22,6 +22,20 @@ def problems(result: Result) -> list[str]:
     return [" ".join(line.split()) for line in result.output.splitlines()[1:]]
 
 
+def test_its_rule_can_have_an_advisory_period(invoke: Invoke, regions: Path, edit: EditFile) -> None:
+    period = 'AdvisoryPeriod(since="1", binding=dt.date(2999, 1, 1))'
+    edit(regions / RULE, "    find=find,\n", f"    find=find,\n    advisory_period={period},\n")
+    imports = "import datetime as dt\n\nfrom components.rules.rule import AdvisoryPeriod\n"
+    edit(regions / RULE, "from policies.verdict", f"{imports}from policies.verdict")
+    edit(regions / COMPONENT, '"platform@cloud.example"', '"nobody"')
+
+    warned, strict = invoke("check", "edge-1"), invoke("check", "edge-1", "--strict")
+
+    assert warned.exit_code == 0, warned.output
+    assert "  warning (an error from 2999-01-01): note-without-contact: " in warned.stdout
+    assert strict.exit_code == 4
+
+
 def test_its_rule_refuses_is_listed_and_can_be_waived(
     invoke: Invoke, regions: Path, edit: EditFile, tmp_path: Path
 ) -> None:

@@ -132,6 +132,21 @@ def test_critical_policies_are_firm_in_production_only(
     assert {name for name, source in sources.items() if source == "critical"} == (critical if firm else set())
 
 
+@pytest.mark.parametrize(
+    ("day", "level", "source"),
+    [("2027-02-28", "advisory", "new policy"), ("2027-03-01", "mandatory", "stage")],
+)
+def test_a_new_policy_is_shown_with_its_level_of_the_day(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, day: str, level: str, source: str
+) -> None:
+    monkeypatch.setenv("JACQUARD_NOW", f"{day}T12:00:00Z")
+
+    report = json.loads(invoke("show", "laptop", "policies", "--format", "json").stdout)
+
+    [row] = [row for row in report["policies"] if row["name"] == "unmatched-monitor"]
+    assert (row["level"], row["level_source"]) == (level, source)
+
+
 def test_wrong_data_have_no_report(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", "vpc: acme", "vpc: acmee")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
 from components.specs.region.policy import Enforcement, WaiverSpec
+from jacquard.cli.views.changes.change import offences as listed
 from jacquard.engine import events
 from jacquard.engine.urns import Urn
-from jacquard.previews.preview import Offence, Standing
+from jacquard.previews.preview import Offence, Preview, Standing
 from jacquard.previews.violations import offences
 from policies import Judgement, Violation
 from policies.facts import object_fact
@@ -100,3 +102,16 @@ def test_what_refuses_stands_first_and_credentials_are_not_told() -> None:
 
     assert [one.standing for one in found] == [Standing.NEW, Standing.FIXED]
     assert found[0].found == "got https://[secret]@x.example/y"
+
+
+def test_a_violation_of_a_new_policy_is_labelled_with_its_day() -> None:
+    binding = dt.date(2027, 3, 1)
+    new = replace(offence("t"), level=Enforcement.ADVISORY, binding=binding)
+
+    [found] = told(judged(), Judgement(advised=(new,)))
+
+    assert (found.refuses, found.binding) == (False, binding)
+    preview = Preview.model_construct(offences=(found,))
+    assert list(listed(preview, Standing.NEW)) == [
+        "warning (an error from 2027-03-01): no-x: c/pool: x is here; take it away"
+    ]
