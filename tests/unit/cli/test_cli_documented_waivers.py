@@ -105,7 +105,7 @@ CHECKED = {
 ELSEWHERE = {
     *("uniformity", "change-in-freeze", "causes.removed-rows"),
     *("add-ons.network-kept", "charts.in-use", "digests.changed", "inventory.released-first"),
-    *("hosts.transition", "hosts.tested"),
+    *("hosts.transition", "hosts.tested", "hosts.movers"),
 }
 """Waivers that tests of their own apply: of changes against a base, of removed rows, of uniformity and of freezes."""
 

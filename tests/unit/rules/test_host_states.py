@@ -129,8 +129,14 @@ def test_only_those_that_the_base_lists_move_hosts_to_a_limited_state(
     away = {name: changed(entry, by=by) for name, entry in head.out_of_service.items()}
     tests = {name: changed(test, by=by) for name, test in head.host_tests.items()}
 
-    found = check_change(base, changed(head, out_of_service=away, host_tests=tests), dt.date(2026, 1, 20))
+    moved = changed(head, out_of_service=away, host_tests=tests)
+    found = check_change(base, moved, dt.date(2026, 1, 20))
 
+    waiver = WaiverSpec(
+        rule="hosts.movers", subject=HOST, reason="at night", owner="ops", ticket="OPS-7", expires=dt.date(2026, 2, 1)
+    )
+    waived = WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))
+    assert check_change(base, changed(moved, waivers=waived), dt.date(2026, 1, 20)) == []
     rest = f"{ONE_OF_THEM.format(new or 'production')} of hosts.movers for a1-u1"
     assert [item.text for item in found] == ([f"{expected}; {rest}"] if expected else [])
 
