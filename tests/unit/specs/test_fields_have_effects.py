@@ -24,6 +24,7 @@ BY_PROPERTY = "read by a property or method of its own model, which others use"
 BY_CHART = "read by templates of charts/virtual-machine"
 EXCEPTIONS = {
     "BorderSpec.internet": BY_PROPERTY,
+    "CampaignProgressSpec.soaked": BY_PROPERTY,
     "ChartCatalogSpec.preference": BY_CHART,
     "ChartCatalogSpec.tolerations": BY_CHART,
     "ChartClassSpec.*": BY_CHART,
