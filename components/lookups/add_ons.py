@@ -211,7 +211,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
         hardware=hardware(environment, placed),
         writer=metrics_writer(environment, placed),
-        logs=log_store.writer(environment.region, cluster.name),
+        logs=log_store.writer(environment.region, cluster.name, placed.tenant.log_sink),
         autoscaling=has_autoscaling(placed),
         queues=queue_settings(placed.cluster),
     )

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from programs import Programs
 from victoria_stores import request
 
 from components.render.region.logs import collector
+from components.specs.region.log_sink import LogSinkSpec
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 
@@ -30,10 +32,24 @@ class Collector:
         url: Address of the proxy of the stores.
         login: User name and password.
         management: Whether its node is a host of the management cluster; `host` is then the file system of the host.
+        sink: Sink of the tenant.
+        sink_url: Address of the sink on this machine.
+        variables: Further variables of its environment, as those of a Secret.
     """
 
-    def __init__(self, folder: Path, url: str, login: tuple[str, str], *, management: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        url: str,
+        login: tuple[str, str],
+        *,
+        management: bool = False,
+        sink: LogSinkSpec | None = None,
+        sink_url: str = "",
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self._management, self.host = management, folder / "host"
+        self._sink, self._sink_url = sink, sink_url
         self._program, self._programs = str(binaries.path("otelcol")), Programs(folder)
         self.folder, self._file = folder, folder / "collector.yaml"
         self._health, self._metrics = ports.free(2)
@@ -41,14 +57,17 @@ class Collector:
         journalctl.write_text(f"#!/bin/sh\ncat {folder / 'journal.json'} 2>/dev/null\nexec sleep 3600\n")
         journalctl.chmod(0o755)
         self._file.write_text(yaml.safe_dump(self._configuration(url, login[0])))
-        self._variables = {"STORE_PASSWORD": login[1], "OTEL_K8S_NODE_NAME": "node-7", "MY_POD_IP": ports.LOOPBACK}
+        pod = {"STORE_PASSWORD": login[1], "OTEL_K8S_NODE_NAME": "node-7", "MY_POD_IP": ports.LOOPBACK}
+        self._variables = {**pod, **(variables or {})}
 
     def _configuration(self, url: str, username: str) -> dict[str, Any]:
         """Return our configuration, with addresses and folders of this machine, and what the presets add."""
         writer = collector.LogsWriter(
-            url=url, username=username, password_secret="unused", same_cluster=self._management
+            url=url, username=username, password_secret="unused", same_cluster=self._management, sink=self._sink
         )
         found: dict[str, Any] = collector.values(writer)["alternateConfig"]
+        if self._sink:
+            found["exporters"][collector.SINK]["logs_endpoint"] = self._sink_url
         found["extensions"]["health_check"]["endpoint"] = f"{ports.LOOPBACK}:{self._health}"
         found["extensions"]["file_storage"] = {"directory": str(self.folder / "positions"), "create_directory": True}
         found["receivers"]["journald"] |= {"journalctl_path": str(self.folder / "journalctl")}
@@ -56,7 +75,7 @@ class Collector:
         for receiver in found["receivers"].values():
             for index, path in enumerate(receiver.get("include", ())):
                 receiver["include"][index] = path.replace("/host", str(self.host), 1)
-        found["receivers"]["file_log"] = {
+        found["receivers"]["filelog"] = {
             "include": [str(self.folder / "pods/*/*/*.log")],
             "start_at": "beginning",
             "include_file_path": True,
@@ -67,7 +86,7 @@ class Collector:
         [reader] = found["service"]["telemetry"]["metrics"]["readers"]
         reader["pull"]["exporter"]["prometheus"]["port"] = self._metrics
         found["service"]["extensions"].append("file_storage")
-        found["service"]["pipelines"]["logs"]["receivers"].append("file_log")
+        found["service"]["pipelines"]["logs"]["receivers"].append("filelog")
         return found
 
     def check(self) -> subprocess.CompletedProcess[str]:

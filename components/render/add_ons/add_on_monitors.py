@@ -160,7 +160,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             missing = monitors.missing_agents(agents)
             text = "Log collector not running on some nodes; their logs are not stored until it runs."
             yield _alert("LogAgentsDown", "warning", missing, text)
-            failed = "sum(rate(otelcol_exporter_send_failed_log_records[10m])) > 0"
+            failed = f'sum(rate(otelcol_exporter_send_failed_log_records{{exporter!="{collector.SINK}"}}[10m])) > 0'
             text = "The store rejects log records of the cluster, and they are lost."
             yield _alert("LogsNotStored", "warning", failed, text)
 

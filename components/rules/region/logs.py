@@ -1,4 +1,4 @@
-"""Rules about the store of logs: its size and hosts, and accounts that no two tenants share."""
+"""Rules about the store of logs: its size and hosts, accounts that no two tenants share, and sinks of tenants."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,13 @@ from components.rules.region import store_pods
 from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
+from components.specs.network.tenant_network import Egress
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
 from components.specs.region.logs import MAX_STORAGE_PODS
 
 _LOGS: DataPath = ("observability", "logs")
+_SINK: DataPath = ("log_sink",)
 _CURRENT_DAYS = 1
 """Days in addition to the retention: a day is deleted as a whole (VL:docs/victorialogs/README.md Retention)."""
 
@@ -60,4 +62,22 @@ def accounts(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, tenant_file(tenant), ("tenant",), text)
 
 
-RULES = Rules(data=(size, storage_pods, accounts))
+def sinks(environment: Environment) -> Iterator[Problem]:
+    """Report sinks of tenants without collectors, or that the pods of a cluster do not reach."""
+    border = environment.region.networks.border
+    for tenant in environment.tenants:
+        if tenant.log_sink is None:
+            continue
+        file = tenant_file(tenant)
+        if environment.region.log_store is None:
+            text = f"no cluster has collectors, because {REGION} has no observability.logs; add it, or remove log_sink"
+            yield problem(environment, file, _SINK, text)
+        if border is not None and border.networks:
+            continue  # A network behind the edge may have the sink.
+        for vpc in tenant.vpcs:
+            if vpc.egress is Egress.NONE and any(cluster.vpc == vpc.name for cluster in tenant.clusters):
+                text = f"pods of VPC {vpc.name} do not reach it, because its egress is none; write egress: public there"
+                yield problem(environment, file, (*_SINK, "endpoint"), text)
+
+
+RULES = Rules(data=(size, storage_pods, accounts, sinks))

@@ -8,7 +8,7 @@ from components.specs.control_planes import api_server
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
-from components.specs.region import cluster_api, observability, state
+from components.specs.region import cluster_api, log_sink, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 
@@ -50,6 +50,8 @@ PATTERN_RULES = {
     api_server.CLAIM: "must be text without spaces, '=' and ','",
     observability.OBJECTIVE: "must be a percentage from 95% to 99.99% like 99.95%",
     observability.EMAIL: "must be one e-mail address like oncall@cloud.example",
+    log_sink.HEADER: "must be the name of a header like X-Scope-OrgID",
+    log_sink.VARIABLE: "must be a key of upper-case letters, digits and '_' like AUTHORIZATION",
     cluster_api.RELEASE: "must be a release like v1.13.5",
     flux.GIT_URL: "must be a URL with a host name and without a password, like"
     " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",

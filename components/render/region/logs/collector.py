@@ -13,13 +13,16 @@ The configuration replaces that of the chart (``alternateConfig``), which opens 
 node. The operator of the store generates the password; Flux reads it into a value, of which the chart makes a Secret.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from components.render.add_ons.pod_priorities import AGENT
+from components.render.objects import given
 from components.render.pod_placement import EVERY_NODE
 from components.render.region.logs import audit
 from components.render.region.logs.accounts import AUDIT, WRITE_PATH
+from components.specs.region.log_sink import LogRecords, LogSinkSpec
 
 CHART = "opentelemetry-collector"
 AGENTS = "-agent"
@@ -33,8 +36,16 @@ _SECRET, _KEY, _VARIABLE = "logs-store", "password", "STORE_PASSWORD"
 _HOST, _JOURNALCTL = "/host", "/usr/bin/journalctl"
 _POSITIONS = "file_storage"
 """Extension with positions in logs and unsent records (preset ``logsCollection`` with ``storeCheckpoints``)."""
-_STORE, _AUDIT = "otlphttp/store", "otlphttp/audit"
+_STORE, _AUDIT, SINK = "otlphttp/store", "otlphttp/audit", "otlphttp/sink"
+_RECEIVERS: Mapping[LogRecords, str] = {
+    LogRecords.CONTAINERS: "filelog",
+    LogRecords.JOURNAL: "journald",
+    LogRecords.EVENTS: "k8sobjects",
+}
+"""Receiver of each kind of records. The presets of the chart define those of containers and events."""
 _LOGIN = "basicauth/store"
+_CLUSTER = "resource/cluster"
+"""Processor that adds the cluster, which the proxy adds for the store."""
 _METRICS_PORT = 8888
 _PORTS = ("jaeger-compact", "jaeger-grpc", "jaeger-thrift", "otlp", "otlp-http", "zipkin")
 """Ports of the chart, which are ports of each node by default."""
@@ -54,6 +65,8 @@ class LogsWriter:
     """User name; also the name of the cluster."""
     password_secret: str
     """Secret with the password, next to the release."""
+    sink: LogSinkSpec | None = None
+    """Sink of the tenant, which also gets records."""
     same_cluster: bool = False
     """Whether the Secret is also next to the pods of the collector, as in the management cluster."""
 
@@ -77,6 +90,7 @@ def values(writer: LogsWriter) -> dict[str, Any]:
         "ports": {**{port: {"enabled": False} for port in _PORTS}, "metrics": {"enabled": True}},
         **({} if writer.same_cluster else {"extraManifests": [_secret()]}),
         "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}],
+        **_sink_login(writer.sink),
         "extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}],
         "extraVolumeMounts": [
             {"name": "host", "mountPath": _HOST, "readOnly": True, "mountPropagation": "HostToContainer"}
@@ -108,7 +122,8 @@ def _secret() -> dict[str, Any]:
 
 def _configuration(writer: LogsWriter) -> dict[str, Any]:
     """Return the configuration of the collector. The presets add receivers to the pipeline of logs."""
-    audited = audit.receivers(_HOST, _POSITIONS) if writer.same_cluster else {}
+    audited, sink = audit.receivers(_HOST, _POSITIONS) if writer.same_cluster else {}, writer.sink
+    cluster = [{"key": "k8s.cluster.name", "value": writer.username, "action": "upsert"}]
     return {
         "extensions": {
             "health_check": {"endpoint": "${env:MY_POD_IP}:13133"},
@@ -120,17 +135,24 @@ def _configuration(writer: LogsWriter) -> dict[str, Any]:
             "resource": {
                 "attributes": [{"key": "k8s.node.name", "value": "${env:OTEL_K8S_NODE_NAME}", "action": "upsert"}]
             },
+            **({_CLUSTER: {"attributes": cluster}} if sink else {}),
             "batch": {},
         },
         "exporters": {
             _STORE: _exporter(f"{writer.url}{WRITE_PATH}"),
             **({_AUDIT: _exporter(f"{writer.url}{AUDIT}{WRITE_PATH}")} if audited else {}),
+            **({SINK: _sink_exporter(sink)} if sink else {}),
         },
         "service": {
             "extensions": ["health_check", _LOGIN],
             "pipelines": {
                 "logs": _pipeline(["journald"], _STORE),
                 **({"logs/audit": _pipeline(list(audited), _AUDIT)} if audited else {}),
+                **(
+                    {"logs/sink": _pipeline([_RECEIVERS[item] for item in sink.records], SINK, _CLUSTER)}
+                    if sink
+                    else {}
+                ),
             },
             "telemetry": {"metrics": {"readers": [{"pull": {"exporter": {"prometheus": _own_metrics()}}}]}},
         },
@@ -147,8 +169,21 @@ def _exporter(endpoint: str) -> dict[str, Any]:
     }
 
 
-def _pipeline(receivers: list[str], exporter: str) -> dict[str, Any]:
-    processors = ["memory_limiter", "resource", "batch"]
+def _sink_exporter(sink: LogSinkSpec) -> dict[str, Any]:
+    """Return the exporter to the sink of a tenant, which drops records that the sink does not accept in time."""
+    headers = {name: f"${{env:{key}}}" for name, key in sink.headers.items()}
+    return {"logs_endpoint": sink.endpoint, **given(headers=headers)}
+
+
+def _sink_login(sink: LogSinkSpec | None) -> dict[str, Any]:
+    """Return the variables of headers. Collectors also start without the Secret, which the tenant creates."""
+    if sink is None or sink.secret is None:
+        return {}
+    return {"extraEnvsFrom": [{"secretRef": {"name": sink.secret, "optional": True}}]}
+
+
+def _pipeline(receivers: list[str], exporter: str, *further: str) -> dict[str, Any]:
+    processors = ["memory_limiter", "resource", *further, "batch"]
     return {"receivers": receivers, "processors": processors, "exporters": [exporter]}
 
 

@@ -18,6 +18,7 @@ from components.render.region.metrics_store import NAMESPACE, pods
 from components.render.region.operators import Operator
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
+from components.specs.region.log_sink import LogSinkSpec
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.region import RegionSpec
 
@@ -43,13 +44,13 @@ def stored(region: RegionSpec) -> frozenset[Capability]:
     return frozenset(capability for capability, store in stores.items() if store is not None)
 
 
-def writer(region: RegionSpec, cluster: str) -> LogsWriter | None:
-    """Return the writer of the logs of ``cluster``; None without a store."""
+def writer(region: RegionSpec, cluster: str, sink: LogSinkSpec | None = None) -> LogsWriter | None:
+    """Return the writer of the logs of ``cluster``, with the sink of its tenant; None without a store."""
     metrics = metrics_store.store_of(region)
     if metrics is None or region.log_store is None:
         return None
     url = f"http://{metrics.address}:{metrics_store.PORT}"
-    return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster))
+    return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster), sink=sink)
 
 
 def operators(region: RegionSpec) -> tuple[Operator, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cluster_shape import facts
@@ -12,6 +13,7 @@ from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, password
+from components.specs.region.log_sink import LogRecords, LogSinkSpec
 
 WRITER = LogsWriter(url="http://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
 
@@ -102,3 +104,39 @@ def test_releases_read_the_password_next_to_them() -> None:
         [source] = release.body["spec"]["valuesFrom"]
         assert source["name"] == f"vmuser-{cluster}-metrics"
         assert release.cluster == MANAGEMENT
+
+
+def sink(**fields: Any) -> dict[str, Any]:
+    """Return the values of a collector of a tenant with a sink."""
+    spec = LogSinkSpec(**{"endpoint": "https://otlp.acme.example/v1/logs"} | fields)
+    return VALUES[CHART](facts(logs=replace(WRITER, sink=spec)))
+
+
+def test_records_are_sent_to_the_sink_of_the_tenant_in_a_pipeline_of_its_own() -> None:
+    configuration = sink(records=(LogRecords.CONTAINERS, LogRecords.EVENTS))["alternateConfig"]
+    pipelines = configuration["service"]["pipelines"]
+
+    assert pipelines["logs"] == values()["alternateConfig"]["service"]["pipelines"]["logs"]
+    assert pipelines["logs/sink"] == {
+        "receivers": ["filelog", "k8sobjects"],
+        "processors": ["memory_limiter", "resource", "resource/cluster", "batch"],
+        "exporters": ["otlphttp/sink"],
+    }
+    [attribute] = configuration["processors"]["resource/cluster"]["attributes"]
+    assert attribute == {"key": "k8s.cluster.name", "value": "c1", "action": "upsert"}
+    assert configuration["exporters"]["otlphttp/sink"] == {"logs_endpoint": "https://otlp.acme.example/v1/logs"}
+
+
+def test_headers_of_the_sink_are_variables_of_a_secret_that_may_be_missing() -> None:
+    found = sink(secret="log-sink", headers={"Authorization": "AUTHORIZATION"})
+
+    assert found["extraEnvsFrom"] == [{"secretRef": {"name": "log-sink", "optional": True}}]
+    headers = found["alternateConfig"]["exporters"]["otlphttp/sink"]["headers"]
+    assert headers == {"Authorization": "${env:AUTHORIZATION}"}
+
+
+def test_without_a_sink_collectors_write_only_to_the_store() -> None:
+    found = values()
+
+    assert found["alternateConfig"]["exporters"].keys() == {"otlphttp/store"}
+    assert "extraEnvsFrom" not in found
