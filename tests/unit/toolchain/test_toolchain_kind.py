@@ -134,7 +134,7 @@ def test_the_default_is_the_minor_version_that_other_local_clusters_run() -> Non
 
 
 def test_the_page_lists_each_image_with_its_release() -> None:
-    page = (paths.ROOT / "docs/how-to/use-kind.md").read_text(encoding="utf-8")
+    page = (paths.ROOT / "docs/lab/use-kind.md").read_text(encoding="utf-8")
 
     rows = re.findall(r"^\| (v[0-9.]+) \| (v[0-9.]+)(?: or newer)? \| `(\S+)` \|$", page, re.MULTILINE)
 
