@@ -15,7 +15,7 @@ from typing import Any
 from components.specs.region.state import StateSpec
 from jacquard.engine import damaged_states, locks, parent_death
 from jacquard.engine.errors import EngineError
-from jacquard.engine.events import Progress
+from jacquard.engine.events import Progress, growing_lines
 from jacquard.engine.shutdown import asked
 from jacquard.engine.urns import STACK, Urn
 from jacquard.harness import PlugIn, serving
@@ -208,7 +208,7 @@ class Engine:
         with log.open("wb") as output, event_log.open("rb") as events, asked.listened(stopping):
             asked.pass_by(f"{verb} of {stack}")
             process = self._start(command, output)
-            _follow(process, _lines(events), progress, watch)
+            _follow(process, growing_lines(events), progress, watch)
             asked.pass_by(f"{verb} of {stack}")
         return Run(
             stack=stack,
@@ -271,17 +271,6 @@ def log_folder() -> Path:
 
 def _resources(state: dict[str, Any]) -> list[dict[str, Any]]:
     return state.get("deployment", {}).get("resources") or []
-
-
-def _lines(file: Any) -> Iterator[str | None]:
-    """Yield complete lines of a growing file; None while no further line is complete."""
-    rest = b""
-    while True:
-        rest += file.read()
-        *whole, rest = rest.split(b"\n")
-        for line in whole:
-            yield line.decode(errors="replace")
-        yield None
 
 
 def _follow(

@@ -6,6 +6,7 @@ Source of the shapes: the line-wise JSON that ``pulumi --event-log FILE`` writes
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,3 +175,14 @@ def _operation(metadata: dict[str, Any]) -> str:
 def plain(text: str) -> str:
     """Return an engine message without colour directives."""
     return _MARKUP.sub("", text)
+
+
+def growing_lines(file: Any) -> Iterator[str | None]:
+    """Yield complete lines of a growing file; None while no further line is complete."""
+    rest = b""
+    while True:
+        rest += file.read()
+        *whole, rest = rest.split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace")
+        yield None

@@ -10,7 +10,7 @@ from rich.table import Table
 from components.campaigns.campaign_file import with_progress
 from components.campaigns.deciding import Advance, advance
 from components.campaigns.decision import STOPPING, CampaignDecision, CampaignState
-from components.rules.checks import check_fleet, check_promotable
+from components.rules.checks import check_fleet, check_promotable, errors
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
 from components.specs.reading.fleet import CAMPAIGNS, FLEET, NAME, Fleet, campaign_file, load_fleet
@@ -121,7 +121,7 @@ def _require_promotable(spec: Environment) -> None:
     Raises:
         SpecError: contains all problems.
     """
-    if problems := check_promotable(spec):
+    if problems := errors(check_promotable(spec), settings.today()):
         raise SpecError(spec.name, problems)
 
 
