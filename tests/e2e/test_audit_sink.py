@@ -21,11 +21,10 @@ from local_region import wait_until
 from log_collector import Collector
 from rendered_objects import objects_of
 from stored_region import region, stored
-from victoria_stores import VictoriaStores, request
+from victoria_stores import VictoriaStores, request, running_stores
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.region.logs import accounts, audit, log_store
-from jacquard.machine.errors import ToolchainError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -48,14 +47,8 @@ def stores(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[V
     policy = folder / "policy.yaml"
     policy.write_text(audit.policy(log_store.COLLECTORS).body["data"]["policy.yaml"])
     flags = (f"--audit-policy-file={policy}", f"--audit-log-path={logs / 'audit.log'}")
-    try:
-        running = VictoriaStores(tmp_path_factory.mktemp("stores"), stored(region()), flags=flags)
-    except ToolchainError as error:
-        pytest.skip(f"NO STORES: {error}; make test-nightly builds them")
-    try:
+    with running_stores(tmp_path_factory.mktemp("stores"), stored(region()), flags=flags) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture(scope="module")

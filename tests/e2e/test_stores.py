@@ -15,11 +15,10 @@ import telemetry
 from local_region import wait_until
 from log_collector import Collector
 from stored_region import CLUSTERS, region, stored
-from victoria_stores import VictoriaStores, request
+from victoria_stores import VictoriaStores, request, running_stores
 
 from components.render.region import metrics_store
 from components.render.region.logs import accounts
-from jacquard.machine.errors import ToolchainError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -32,14 +31,8 @@ ACME, NEIGHBOUR = "acme-train", "globex-lab"
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VictoriaStores]:
     """Start the operator and both stores, with the objects of a region."""
     spec = region(storage_pods=STORAGE_PODS)
-    try:
-        running = VictoriaStores(tmp_path_factory.mktemp("stores"), stored(spec))
-    except ToolchainError as error:
-        pytest.skip(f"NO STORES: {error}; make test-nightly builds them")
-    try:
+    with running_stores(tmp_path_factory.mktemp("stores"), stored(spec)) as running:
         yield running
-    finally:
-        running.stop()
 
 
 def queried(stores: VictoriaStores, cluster: str, expression: str, **arguments: str) -> list[dict[str, str]]:

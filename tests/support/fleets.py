@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import pytest
 from environment_data import reference
 
 from components.allocate.allocation import allocate
@@ -13,8 +15,9 @@ from components.specs.environment import Environment
 from components.specs.fleet.fleet import FleetSpec
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.reading.fleet import Fleet
+from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.positions import Positions
+from components.specs.reading.problems import SpecError
 
 OPEN: dict[str, Any] = {"status": "open", "jurisdictions": ["us"]}
 GPUS, PLAIN = "h100-ib-8", "cpu-gen4"
@@ -61,3 +64,12 @@ def empty_region(name: str, gpus: int = 24) -> Environment:
     )
     numbers, pins = allocate(empty)
     return empty.model_copy(update={"allocations": numbers, "image_pins": pins})
+
+
+def only_problem(folder: Path) -> str:
+    """Return the line of the only problem of the fleet in ``folder``."""
+    with pytest.raises(SpecError) as error:
+        load_fleet(folder)
+    headline, line = str(error.value).splitlines()
+    assert headline == "environments/fleet: 1 problem"
+    return line.strip().replace("  ", " ")

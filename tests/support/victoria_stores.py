@@ -11,13 +11,14 @@ import base64
 import gzip
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+import pytest
 import yaml
 from api_server import LocalApiServer
 from local_region import wait_until
@@ -27,6 +28,7 @@ from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY
 from jacquard.lab.rehearsal import crds, ports
 from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ObjectRef
 
 NAMESPACE = "metrics"
@@ -226,3 +228,18 @@ def is_healthy(address: str) -> bool:
     with suppress(URLError, OSError):
         return request(f"http://{address}/health").status == 200
     return False
+
+
+@contextmanager
+def running_stores(
+    folder: Path, objects: Iterable[Manifest], *, flags: Collection[str] = ()
+) -> Iterator[VictoriaStores]:
+    """Run the stores; a test is skipped if they are not built."""
+    try:
+        stores = VictoriaStores(folder, objects, flags=flags)
+    except ToolchainError as error:
+        pytest.skip(f"NO STORES: {error}; make test-nightly builds them")
+    try:
+        yield stores
+    finally:
+        stores.stop()

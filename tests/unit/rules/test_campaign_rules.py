@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from campaigns import STEPS, campaign, fleet, region, regions
-from fleets import OPEN
+from fleets import OPEN, only_problem
 from rollouts import NEW, OLD
 from small_region import changed
 
@@ -97,12 +97,9 @@ def test_a_wrong_campaign_has_one_problem_with_its_line(tmp_path: Path, old: str
     assert old in RIGHT
     write(tmp_path, RIGHT.replace(old, new, 1))
 
-    with pytest.raises(SpecError) as error:
-        load_fleet(tmp_path)
+    line = only_problem(tmp_path)
 
-    headline, line = str(error.value).splitlines()
-    assert headline == "environments/fleet: 1 problem"
-    assert line.strip().replace("  ", " ").startswith(f"../campaigns/driver.yaml:{problem}"), line
+    assert line.startswith(f"../campaigns/driver.yaml:{problem}"), line
 
 
 def test_other_files_are_reported(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from environment_data import reference
-from fleets import OPEN, empty_region, fleet, order
+from fleets import OPEN, empty_region, fleet, only_problem, order
 
 from components.rules.checks import check_fleet
 from components.specs.reading.fleet import NAME, load_fleet
@@ -77,13 +77,10 @@ def test_a_wrong_order_has_one_problem_with_its_line(tmp_path: Path, old: str, n
     assert old in RIGHT
     write(tmp_path, RIGHT.replace(old, new, 1))
 
-    with pytest.raises(SpecError) as error:
-        load_fleet(tmp_path)
+    line = only_problem(tmp_path)
 
-    headline, line = str(error.value).splitlines()
-    assert headline == "environments/fleet: 1 problem"
     place = "../orders/heron-train.yaml" + ("" if problem.startswith(" ") else ":")
-    assert line.strip().replace("  ", " ").startswith(f"{place}{problem}"), line
+    assert line.startswith(f"{place}{problem}"), line
 
 
 def test_other_files_are_reported(tmp_path: Path) -> None:
