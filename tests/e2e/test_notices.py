@@ -108,6 +108,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
             for instance in range(3):
                 agents.set(MANAGEMENT, "up", 1.0, namespace="metrics", job=part, instance=str(instance))
         agents.set(MANAGEMENT, "up", 1.0, job="external-secrets", instance="a")
+        agents.count(MANAGEMENT, "apiserver_audit_event_total", job="apiserver", instance="a")
         agents.await_written()
         alerting = Alerting(tmp_path_factory.mktemp("alerting"), stores, routes, rules, receivers)
         yield found

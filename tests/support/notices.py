@@ -92,6 +92,7 @@ class Agents:
     def __init__(self, stores: VictoriaStores) -> None:
         self._stores = stores
         self._series: dict[tuple[str, Series], float] = {}
+        self._counters: set[tuple[str, Series]] = set()
         self._login = cache(stores.login)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
@@ -100,6 +101,11 @@ class Agents:
     def set(self, cluster: str, metric: str, value: float, /, **labels: str) -> None:
         """Write a series of a cluster from now on, ``management`` for the management cluster."""
         self._series[cluster, (("__name__", metric), *labels.items())] = value
+
+    def count(self, cluster: str, metric: str, /, **labels: str) -> None:
+        """Write a counter that grows by one each second from now on."""
+        self.set(cluster, metric, 0.0, **labels)
+        self._counters.add((cluster, (("__name__", metric), *labels.items())))
 
     def end(self, cluster: str) -> None:
         """Stop the agent of a cluster."""
@@ -124,6 +130,8 @@ class Agents:
         while not self._ended.wait(1.0):
             by_cluster: dict[str, list[tuple[Series, float]]] = {}
             for (cluster, series), value in list(self._series.items()):
+                if (cluster, series) in self._counters:
+                    self._series[cluster, series] = value + 1
                 by_cluster.setdefault(cluster, []).append((series, value))
             for cluster, found in by_cluster.items():
                 body = telemetry.samples(*found)
