@@ -70,7 +70,10 @@ def sinks(environment: Environment) -> Iterator[Problem]:
             continue
         file = tenant_file(tenant)
         if environment.region.log_store is None:
-            text = f"no cluster has collectors, because {REGION} has no observability.logs; add it, or remove log_sink"
+            text = (
+                f"no cluster has collectors, because {REGION} has no observability.logs; add observability.logs, or"
+                " remove log_sink"
+            )
             yield problem(environment, file, _SINK, text)
         if border is not None and border.networks:
             continue  # A network behind the edge may have the sink.

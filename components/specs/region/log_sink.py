@@ -33,8 +33,8 @@ class LogSinkSpec(CheckedSpec):
     endpoint: HttpsUrl
     """URL for OTLP over HTTP in binary form, such as ``https://otlp.acme.example/v1/logs``."""
     secret: DnsLabel | None = None
-    """Secret in namespace ``logs`` of each cluster, with the values of ``headers``; the tenant creates it. Collectors
-    read it when they start. By default requests have no further headers."""
+    """Secret in namespace ``logs`` of each cluster, with the values of ``headers``. The store of secrets delivers it,
+    or else the tenant creates it. Collectors read it when they start. By default requests have no further headers."""
     headers: dict[HeaderName, SecretKey] = Field(default_factory=dict, max_length=MAX_HEADERS)
     """Headers of requests, each with the key of its value in ``secret``, such as ``Authorization: AUTHORIZATION``."""
     records: tuple[LogRecords, ...] = Field(default=tuple(LogRecords), min_length=1)

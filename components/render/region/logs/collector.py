@@ -89,8 +89,7 @@ def values(writer: LogsWriter) -> dict[str, Any]:
         "alternateConfig": _configuration(writer),
         "ports": {**{port: {"enabled": False} for port in _PORTS}, "metrics": {"enabled": True}},
         **({} if writer.same_cluster else {"extraManifests": [_secret()]}),
-        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}],
-        **_sink_login(writer.sink),
+        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}, *_sink_login(writer.sink)],
         "extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}],
         "extraVolumeMounts": [
             {"name": "host", "mountPath": _HOST, "readOnly": True, "mountPropagation": "HostToContainer"}
@@ -175,11 +174,11 @@ def _sink_exporter(sink: LogSinkSpec) -> dict[str, Any]:
     return {"logs_endpoint": sink.endpoint, **given(headers=headers)}
 
 
-def _sink_login(sink: LogSinkSpec | None) -> dict[str, Any]:
-    """Return the variables of headers. Collectors also start without the Secret, which the tenant creates."""
-    if sink is None or sink.secret is None:
-        return {}
-    return {"extraEnvsFrom": [{"secretRef": {"name": sink.secret, "optional": True}}]}
+def _sink_login(sink: LogSinkSpec | None) -> list[dict[str, Any]]:
+    """Return the variables of headers. Collectors also start without the Secret."""
+    keys = sorted(set(sink.headers.values())) if sink else []
+    refs = ({"name": sink.secret, "key": key, "optional": True} for key in keys) if sink else ()
+    return [{"name": ref["key"], "valueFrom": {"secretKeyRef": ref}} for ref in refs]
 
 
 def _pipeline(receivers: list[str], exporter: str, *further: str) -> dict[str, Any]:

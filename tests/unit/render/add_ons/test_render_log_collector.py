@@ -130,7 +130,8 @@ def test_records_are_sent_to_the_sink_of_the_tenant_in_a_pipeline_of_its_own() -
 def test_headers_of_the_sink_are_variables_of_a_secret_that_may_be_missing() -> None:
     found = sink(secret="log-sink", headers={"Authorization": "AUTHORIZATION"})
 
-    assert found["extraEnvsFrom"] == [{"secretRef": {"name": "log-sink", "optional": True}}]
+    reference = {"name": "log-sink", "key": "AUTHORIZATION", "optional": True}
+    assert found["extraEnvs"][1:] == [{"name": "AUTHORIZATION", "valueFrom": {"secretKeyRef": reference}}]
     headers = found["alternateConfig"]["exporters"]["otlphttp/sink"]["headers"]
     assert headers == {"Authorization": "${env:AUTHORIZATION}"}
 
@@ -139,4 +140,4 @@ def test_without_a_sink_collectors_write_only_to_the_store() -> None:
     found = values()
 
     assert found["alternateConfig"]["exporters"].keys() == {"otlphttp/store"}
-    assert "extraEnvsFrom" not in found
+    assert len(found["extraEnvs"]) == 1
