@@ -67,9 +67,10 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
     before, after = (side(_valid(name, folder)) for folder in (base, head))
     now = now or dt.datetime.now(dt.UTC)
     today = now.astimezone(dt.UTC).date()
-    if problems := checks.check_change(before.environment, after.environment, today):
+    found = checks.check_change(before.environment, after.environment, today)
+    if problems := checks.errors(found, today):
         raise SpecError(name, problems)
-    found = compared(
+    effect = compared(
         before,
         after,
         edits(base, head, name),
@@ -77,11 +78,8 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
         now=now,
         trials=Trials(before, after.environment, base),
     )
-    problems = [
-        *checks.warned_changes(before.environment, after.environment, today),
-        *checks.check(after.environment),
-    ]
-    return found.model_copy(update={"warnings": checks.warning_lines(problems, today)})
+    warnings = checks.warning_lines([*found, *checks.check(after.environment)], today)
+    return effect.model_copy(update={"warnings": warnings})
 
 
 def _valid(name: str, folder: Path) -> Environment:

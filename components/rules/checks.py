@@ -94,26 +94,20 @@ def _check(environment: Environment, data: Iterable[Rule], locks: Iterable[Rule]
 
 
 def check_change(base: Environment, head: Environment, today: dt.date) -> list[Problem]:
-    """Return the errors in the change from ``base`` to ``head`` on ``today`` that no valid waiver suppresses.
+    """Return the problems of the change from ``base`` to ``head`` that no waiver valid on ``today`` suppresses.
 
-    Both sides must be free of other problems.
+    Both sides must be free of other problems. `errors` and `warnings` separate the problems of new rules by day.
+    The texts of errors name the waiver.
     """
     return sorted(
-        replace(item, text=f"{item.text}; if the change is right, add a waiver of {item.rule} for {item.subject}")
-        for item in errors(_unwaived_changes(base, head, today), today)
+        item if binding(item, today) else replace(item, text=f"{item.text}; {_waiver_hint(item)}")
+        for item in (named(rule, problem) for rule in CHANGES for problem in _bounded(rule(base, head)))
+        if (waiver := _waiver(head, item)) is None or not waiver.is_valid(today)
     )
 
 
-def warned_changes(base: Environment, head: Environment, today: dt.date) -> list[Problem]:
-    """Return the `warnings` of the change from ``base`` to ``head`` that no valid waiver suppresses."""
-    return sorted(warnings(_unwaived_changes(base, head, today), today))
-
-
-def _unwaived_changes(base: Environment, head: Environment, today: dt.date) -> Iterator[Problem]:
-    for problem in (named(rule, problem) for rule in CHANGES for problem in _bounded(rule(base, head))):
-        waiver = _waiver(head, problem)
-        if waiver is None or not waiver.is_valid(today):
-            yield problem
+def _waiver_hint(problem: Problem) -> str:
+    return f"if the change is right, add a waiver of {problem.rule} for {problem.subject}"
 
 
 def warning_lines(problems: Iterable[Problem], today: dt.date) -> tuple[str, ...]:

@@ -107,6 +107,7 @@ def _replayed(commit: _Commit, name: str, before: JudgedData, after: JudgedData)
         and after.environment
         and all(decision(side.results) is not Decision.BAD_DATA for side in sides)
     ):
-        changed = checks.check_change(before.environment, after.environment, result.at.astimezone(dt.UTC).date())
-        new += [of_problem(name, problem, Source.CHANGE) for problem in changed]
+        day = result.at.astimezone(dt.UTC).date()
+        changed = checks.check_change(before.environment, after.environment, day)
+        new += [of_problem(name, problem, Source.CHANGE) for problem in checks.errors(changed, day)]
     return replace(result, stopped=tuple(new))

@@ -13,8 +13,8 @@ from components.rules.checks import (
     check_growth,
     errors,
     valid_fleet,
-    warned_changes,
     warning_lines,
+    warnings,
 )
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
@@ -139,10 +139,11 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
     grown, today = check_growth(valid_fleet(paths.environments()), before, head), settings.today()
-    if problems := [*check_change(before, head, today), *grown]:
+    found = check_change(before, head, today)
+    if problems := [*errors(found, today), *grown]:
         raise SpecError(name, problems)
     try:
-        return _warned(_between(before, head, base, edited), of_head, today)
+        return _warned(_between(before, head, base, edited), warnings(found, today), of_head, today)
     except Exception:
         _require_renderable(before, base)
         raise
@@ -164,9 +165,8 @@ def _between(before: Environment, head: Environment, base: Base, edited: Sequenc
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=effect)
 
 
-def _warned(compared: Compared, of_head: Sequence[Problem], today: dt.date) -> Compared:
-    """Return ``compared`` with the warnings of new rules on the change, and ``of_head``, those on the data."""
-    of_change = warned_changes(compared.base.environment, compared.head.environment, today)
+def _warned(compared: Compared, of_change: Sequence[Problem], of_head: Sequence[Problem], today: dt.date) -> Compared:
+    """Return ``compared`` with the warnings of new rules on the change and on the data of its head."""
     results = (
         of_warning(compared.head.environment.name, problem, starts, source)
         for problems, source in ((of_change, Source.CHANGE), (of_head, Source.DATA))

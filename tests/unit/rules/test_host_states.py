@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from small_region import changed, small_region
 
-from components.rules.checks import check_change, warned_changes
+from components.rules.checks import check_change, errors, warnings
 from components.rules.hosts.host_states import PERIOD
 from components.specs.environment import Environment
 from components.specs.hosts.host_tests import HostTestSpec
@@ -88,7 +88,7 @@ CASES: dict[str, tuple[Environment, Environment, list[str]]] = {
 def test_a_change_gets_this_advice(case: str) -> None:
     base, head, texts = CASES[case]
 
-    found = warned_changes(base, head, BEFORE)
+    found = warnings(check_change(base, head, BEFORE), BEFORE)
 
     assert [f"{problem.rule} {problem.path}: {problem.text}" for problem in found] == texts
 
@@ -96,7 +96,7 @@ def test_a_change_gets_this_advice(case: str) -> None:
 def test_new_hosts_of_a_hall_share_a_line() -> None:
     base = changed(small_region(), hosts=small_region().hosts[:2])
 
-    found = warned_changes(base, small_region(), BEFORE)
+    found = warnings(check_change(base, small_region(), BEFORE), BEFORE)
 
     assert [(problem.file, problem.text.partition(" would")[0]) for problem in found] == [
         ("inventory/hall-a.csv", "a1-u3, a1-u4, a2-u1 and 19 more"),
@@ -144,9 +144,9 @@ def test_only_those_that_the_base_lists_move_hosts_to_a_limited_state(
 def test_the_rules_are_errors_after_their_advisory_period() -> None:
     base, head, [text] = CASES["a step that is left out"]
 
-    assert check_change(base, head, BEFORE) == []
-    assert warned_changes(base, head, PERIOD.binding) == []
-    [problem] = check_change(base, head, PERIOD.binding)
+    before, after = (check_change(base, head, day) for day in (BEFORE, PERIOD.binding))
+    assert (errors(before, BEFORE), warnings(after, PERIOD.binding)) == ([], [])
+    [problem] = errors(after, PERIOD.binding)
     waiver = f"; if the change is right, add a waiver of hosts.transition for {HOST}"
     assert f"{problem.rule} {problem.path}: {problem.text}" == f"{text}{waiver}"
 
@@ -167,6 +167,6 @@ def test_a_waiver_covers_warnings_and_errors(case: str, rule: str, subject: str)
     others = [text for text in texts if not text.startswith(rule)]
 
     for day in (BEFORE, PERIOD.binding):
-        found = [*warned_changes(base, waived, day), *check_change(base, waived, day)]
+        found = check_change(base, waived, day)
         assert len(found) == len(others)
         assert rule not in {problem.rule for problem in found}
