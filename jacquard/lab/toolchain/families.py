@@ -39,12 +39,14 @@ _REGION = (
     Family(
         name="etcd",
         module="go.etcd.io/etcd/server/v3",
+        aligned=True,
         binaries=(Binary(name="etcd", package="go.etcd.io/etcd/server/v3", expected_seconds=45),),
         disk_bytes=700 << 20,
     ),
     Family(
         name="kwok",
         module="sigs.k8s.io/kwok",
+        aligned=True,
         binaries=(
             Binary(name="kwok", package="sigs.k8s.io/kwok/cmd/kwok", expected_seconds=80),
             Binary(name="kwokctl", package="sigs.k8s.io/kwok/cmd/kwokctl", expected_seconds=10),
@@ -54,6 +56,7 @@ _REGION = (
     Family(
         name="pulumi",
         module="github.com/pulumi/pulumi/pkg/v3",
+        aligned=True,
         binaries=(Binary(name="pulumi", package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", expected_seconds=200),),
         data=(
             Data(
@@ -69,6 +72,7 @@ _REGION = (
     Family(
         name="kubernetes",
         module="k8s.io/kubernetes",
+        aligned=True,
         binaries=(
             Binary(name="kube-apiserver", package="k8s.io/kubernetes/cmd/kube-apiserver", expected_seconds=190),
             Binary(
@@ -85,6 +89,7 @@ _REGION = (
     Family(
         name="cluster-api",
         module="sigs.k8s.io/cluster-api",
+        aligned=True,
         binaries=(Binary(name="cluster-api-manager", package="sigs.k8s.io/cluster-api", expected_seconds=120),),
         data=(
             Data(
@@ -107,6 +112,7 @@ _REGION = (
     Family(
         name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
         module="helm.sh/helm/v4",
+        aligned=True,
         binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
         disk_bytes=1200 << 20,
     ),
@@ -120,12 +126,14 @@ _REGION = (
     Family(
         name="external-dns",  # for the image of the pinned chart; the chart is part of a later module
         module="sigs.k8s.io/external-dns",
+        aligned=True,
         binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
         disk_bytes=3000 << 20,
     ),
     Family(
         name="node-feature-discovery",
         module="sigs.k8s.io/node-feature-discovery",
+        aligned=True,
         binaries=(
             Binary(
                 name="nfd-master", package="sigs.k8s.io/node-feature-discovery/cmd/nfd-master", expected_seconds=100
@@ -137,6 +145,7 @@ _REGION = (
     Family(
         name="node-problem-detector",  # as upstream without journald, and without other monitors and exporters
         module="k8s.io/node-problem-detector",
+        aligned=True,
         binaries=(
             Binary(
                 name="node-problem-detector",
@@ -151,6 +160,7 @@ _REGION = (
     Family(
         name="distribution",
         module="github.com/distribution/distribution/v3",
+        aligned=True,
         binaries=(
             Binary(
                 name="registry", package="github.com/distribution/distribution/v3/cmd/registry", expected_seconds=100

@@ -38,11 +38,14 @@ class Family:
     """
 
     name: str
-    """Name of the family and of its folder in ``jacquard/lab/toolchain/modules``."""
+    """Name of the family and, unless it is ``aligned``, of its folder in ``jacquard/lab/toolchain/modules``."""
     module: str
     """Go module whose version is the version of the family."""
     binaries: tuple[Binary, ...] = ()
     data: tuple[Data, ...] = ()
+    aligned: bool = False
+    """Whether the family shares ``modules/region`` with others. All use the same versions of common modules, so that
+    each package is compiled only once. A changed version builds all of them again."""
     tags: str = ""
     stamps: tuple[str, ...] = ()
     """Values linked into the binaries, as ``package.variable=value``; {version}, {major} and {minor} are filled in."""
@@ -51,7 +54,7 @@ class Family:
     @property
     def folder(self) -> Path:
         """Return the folder with go.mod and go.sum."""
-        return paths.ROOT / "jacquard/lab/toolchain/modules" / self.name
+        return paths.ROOT / "jacquard/lab/toolchain/modules" / ("region" if self.aligned else self.name)
 
     @property
     def sources(self) -> list[Path]:

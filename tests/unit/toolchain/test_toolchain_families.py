@@ -24,7 +24,8 @@ def test_what_is_built_is_what_go_mod_declares_as_tools(family: Family) -> None:
     block = re.search(r"^tool \(\n(.*?)^\)", go_mod, re.MULTILINE | re.DOTALL)
     declared = block[1].split() if block else re.findall(r"^tool (\S+)$", go_mod, re.MULTILINE)
 
-    assert [binary.package for binary in family.binaries] == declared
+    built = [binary.package for other in FAMILIES if other.folder == family.folder for binary in other.binaries]
+    assert sorted(built) == sorted(declared)
 
 
 @EACH
@@ -90,7 +91,7 @@ def test_the_key_follows_from_module_files_and_what_is_built(tree: Path) -> None
     etcd = BY_NAME["etcd"]
     keys = [etcd.digest(), replace(etcd, tags="x").digest(), replace(etcd, stamps=("a.b=c",)).digest()]
     for name in ("go.mod", "go.sum", "main.go"):
-        file = tree / "jacquard/lab/toolchain/modules" / "etcd" / name
+        file = tree / "jacquard/lab/toolchain/modules" / "region" / name
         file.write_text((file.read_text() if file.exists() else "") + "\n")
         keys.append(etcd.digest())
 
