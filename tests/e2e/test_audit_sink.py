@@ -90,7 +90,7 @@ def collector(stores: VictoriaStores, server: LocalApiServer, folder: Path) -> I
         api.create({**body, "stringData": {"password": PASSWORD}}, field_manager="test")
     server.as_user("eve", path="/api/v1/namespaces/default/secrets/login")
     login = stores.login_of("management-logs", log_store.COLLECTORS)
-    found = Collector(folder, stores.url, login, management=True)
+    found = Collector(folder, stores.url, login, authority=stores.authority.certificate, management=True)
     found.start()
     try:
         yield found
@@ -101,7 +101,7 @@ def collector(stores: VictoriaStores, server: LocalApiServer, folder: Path) -> I
 def read(stores: VictoriaStores, cluster: str, query: str, **arguments: str) -> list[dict[str, Any]]:
     """Return the audit events that the tenant of a cluster reads."""
     asked = urlencode({"query": query, **arguments}).encode()
-    answer = request(stores.url + QUERIES, asked, login=stores.login(cluster))
+    answer = stores.ask(QUERIES, asked, login=stores.login(cluster))
     assert answer.status == 200, answer
     return [json.loads(line) for line in answer.text.splitlines()]
 
@@ -183,10 +183,8 @@ def test_names_and_values_of_fields_are_those_of_the_tenant(
 ) -> None:
     assert events
     for path in ("field_names", "streams", "stream_ids", "hits", "facets"):
-        url = f"{stores.url}{accounts.AUDIT}/select/logsql/{path}?" + urlencode(
-            {"query": "*", "start": "1h", "step": "1h"}
-        )
-        answer = request(url, login=stores.login(NEIGHBOUR))
+        asked = urlencode({"query": "*", "start": "1h", "step": "1h"})
+        answer = stores.ask(f"{accounts.AUDIT}/select/logsql/{path}?{asked}", login=stores.login(NEIGHBOUR))
         assert answer.status == 200, path
         assert "acme" not in answer.text
 
@@ -195,15 +193,15 @@ def test_a_tenant_writes_no_audit_events(stores: VictoriaStores, events: list[di
     assert events
     body = telemetry.records(["forged"], {"stream": "audit", "tenant": "globex", "cluster": NEIGHBOUR})
     login, headers = stores.login(ACME), {"Content_Type": "application/x-protobuf"}
-    refused = request(stores.url + accounts.AUDIT + accounts.WRITE_PATH, body, login=login, **headers)
-    written = request(stores.url + accounts.WRITE_PATH, body, login=login, AccountID="0", ProjectID="1", **headers)
+    refused = stores.ask(accounts.AUDIT + accounts.WRITE_PATH, body, login=login, **headers)
+    written = stores.ask(accounts.WRITE_PATH, body, login=login, AccountID="0", ProjectID="1", **headers)
 
     assert (refused.status, written.status) == (400, 200)
     assert refused.text.startswith(f"user {ACME} missing route for ")
 
     def stored_as_log() -> bool:
         asked = urlencode({"query": "forged"}).encode()
-        return "forged" in request(f"{stores.url}/select/logsql/query", asked, login=login).text
+        return "forged" in stores.ask("/select/logsql/query", asked, login=login).text
 
     wait_until(stored_as_log, timeout_seconds=60, what="the record is among the logs of the tenant")
     assert all_events(stores, "forged") == []

@@ -82,7 +82,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """Start stores and alerting of a region with two tenants, whose clusters are well."""
     spec = region()
     rendered = tuple(everything(measured(reference("laptop"), spec)))
-    ours = [item for item in rendered if "victoriametrics.com" in item.api_version]
+    ours = [item for item in rendered if "victoriametrics.com" in item.api_version or item.kind == "Certificate"]
     rules = [item for item in rendered if item.kind == "PrometheusRule" and item.cluster == MANAGEMENT]
     assert spec.observability is not None
     hooks = {name: (ReceiverSpec(name="on-call", webhook_secret=name),) for name in (OPERATORS, ACME, GLOBEX)}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
 from urllib.parse import urlencode
 
 import pytest
@@ -19,6 +21,7 @@ from victoria_stores import VictoriaStores, request, running_stores
 
 from components.render.region import metrics_store
 from components.render.region.logs import accounts
+from components.render.region.store_certificates import SERVER_SECRET
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -38,7 +41,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VictoriaStores]
 def queried(stores: VictoriaStores, cluster: str, expression: str, **arguments: str) -> list[dict[str, str]]:
     """Return the labels of the series that the tenant of a cluster reads."""
     asked = urlencode({"query": expression, **arguments})
-    answer = request(f"{stores.url}/api/v1/query?{asked}", login=stores.login(cluster))
+    answer = stores.ask(f"/api/v1/query?{asked}", login=stores.login(cluster))
     assert answer.status == 200, answer
     return [item["metric"] for item in json.loads(answer.text)["data"]["result"]]
 
@@ -46,7 +49,7 @@ def queried(stores: VictoriaStores, cluster: str, expression: str, **arguments: 
 def logged(stores: VictoriaStores, cluster: str, query: str = "*", **headers: str) -> list[dict[str, str]]:
     """Return the records that the tenant of a cluster reads."""
     asked = urlencode({"query": query}).encode()
-    answer = request(f"{stores.url}/select/logsql/query", asked, login=stores.login(cluster), **headers)
+    answer = stores.ask("/select/logsql/query", asked, login=stores.login(cluster), **headers)
     assert answer.status == 200, answer
     return [json.loads(line) for line in answer.text.splitlines()]
 
@@ -54,15 +57,15 @@ def logged(stores: VictoriaStores, cluster: str, query: str = "*", **headers: st
 def write_sample(stores: VictoriaStores, cluster: str, *labels: tuple[str, str]) -> None:
     """Write a sample of the metric ``probe`` as the agent of a cluster does, with any labels."""
     body = telemetry.samples(((("__name__", "probe"), *labels), 1.0))
-    url, login = stores.url + metrics_store.WRITE_PATH, stores.login(cluster)
-    answer = request(url, body, login=login, Content_Type="application/x-protobuf", Content_Encoding="snappy")
+    login = stores.login(cluster)
+    answer = stores.ask(metrics_store.WRITE_PATH, body, login=login, **PROTOBUF, Content_Encoding="snappy")
     assert answer.status == 204, answer
 
 
 def write_record(stores: VictoriaStores, cluster: str, message: str, **headers: str) -> None:
     """Write a record with attributes that name another tenant."""
     body = telemetry.records([message], {"tenant": "globex", "cluster": NEIGHBOUR, "k8s.node.name": "node-1"})
-    answer = request(stores.url + accounts.WRITE_PATH, body, login=stores.login(cluster), **PROTOBUF, **headers)
+    answer = stores.ask(accounts.WRITE_PATH, body, login=stores.login(cluster), **PROTOBUF, **headers)
     assert answer.status == 200, answer
 
 
@@ -84,6 +87,35 @@ def test_pods_of_the_store_of_logs_have_retention_and_duties_of_the_data(stores:
     for name in ("vlinsert-logs", "vlselect-logs"):
         [nodes] = [text for text in stores.arguments(name) if text.startswith("-storageNode=")]
         assert nodes.count("vlstorage-logs-") == STORAGE_PODS
+
+
+def test_the_operator_serves_both_ports_of_the_proxy_with_tls_and_probes_them(stores: VictoriaStores) -> None:
+    pod = stores.pod("vmauth-metrics")
+    proxy = pod["containers"][0]
+    [mount] = [item for item in proxy["volumeMounts"] if item["mountPath"] == f"/etc/vm/secrets/{SERVER_SECRET}"]
+    [volume] = [item for item in pod["volumes"] if item["name"] == mount["name"]]
+    [internal] = [item["containerPort"] for item in proxy["ports"] if item["name"] == "internal"]
+
+    assert "-tls=true" in proxy["args"]
+    assert volume["secret"]["secretName"] == SERVER_SECRET
+    # A path below the folder of the Secret would not be updated by the kubelet.
+    assert "subPath" not in mount
+    for probe in (proxy["livenessProbe"], proxy["readinessProbe"]):
+        assert probe["httpGet"] == {"path": "/health", "port": internal, "scheme": "HTTPS"}
+    # The program that reloads the users of the proxy calls it with TLS.
+    [reloader] = [item for item in pod["containers"] if item["name"] == "config-reloader"]
+    assert f"--reload-url=https://127.0.0.1:{internal}/-/reload" in reloader["args"]
+
+
+def test_the_proxy_rejects_requests_without_tls(stores: VictoriaStores) -> None:
+    answer = request(f"{stores.url.replace('https', 'http')}/api/v1/query?query=up", login=stores.login(ACME))
+
+    assert (answer.status, answer.text) == (400, "Client sent an HTTP request to an HTTPS server.\n")
+
+
+def test_a_client_without_the_ca_of_the_region_does_not_trust_the_proxy(stores: VictoriaStores) -> None:
+    with pytest.raises(URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        request(f"{stores.url}/api/v1/query?query=up", login=stores.login(ACME))
 
 
 def test_a_cluster_writes_series_of_its_own_name_only(stores: VictoriaStores) -> None:
@@ -115,7 +147,7 @@ def test_no_argument_of_a_query_reads_series_of_another_tenant(
 
     assert {series["tenant"] for series in queried(stores, NEIGHBOUR, '{tenant=~".+"}', **arguments)} <= {"globex"}
     asked = urlencode({"match[]": '{tenant="acme"}', **arguments})
-    answer = request(f"{stores.url}/api/v1/series?{asked}", login=stores.login(NEIGHBOUR))
+    answer = stores.ask(f"/api/v1/series?{asked}", login=stores.login(NEIGHBOUR))
     assert json.loads(answer.text)["data"] == []
 
 
@@ -124,11 +156,11 @@ def test_names_and_values_of_labels_are_those_of_the_tenant(stores: VictoriaStor
     own = stores.login(ACME)
 
     def stored() -> bool:
-        return "secret_of_acme" in request(f"{stores.url}/api/v1/labels", login=own).text
+        return "secret_of_acme" in stores.ask("/api/v1/labels", login=own).text
 
     wait_until(stored, timeout_seconds=60, what="the label is stored")
     for path in ("/api/v1/labels", "/api/v1/label/tenant/values", "/api/v1/label/secret_of_acme/values"):
-        answer = request(stores.url + path, login=stores.login(NEIGHBOUR))
+        answer = stores.ask(path, login=stores.login(NEIGHBOUR))
         assert answer.status == 200
         assert "acme" not in answer.text
 
@@ -153,7 +185,7 @@ def test_names_and_values_of_labels_are_those_of_the_tenant(stores: VictoriaStor
     ],
 )
 def test_all_other_paths_are_rejected(stores: VictoriaStores, path: str) -> None:
-    answer = request(stores.url + path, login=stores.login(ACME))
+    answer = stores.ask(path, login=stores.login(ACME))
 
     assert answer.status == 400
     assert answer.text.startswith(f"user {ACME} missing route for ")
@@ -162,7 +194,7 @@ def test_all_other_paths_are_rejected(stores: VictoriaStores, path: str) -> None
 def test_the_proxy_rejects_requests_without_the_password_of_a_cluster(stores: VictoriaStores) -> None:
     name, password = stores.login(ACME)
     for login in (None, (name, ""), (name, "wrong"), (NEIGHBOUR, password)):
-        assert request(f"{stores.url}/api/v1/query?query=up", login=login).status == 401
+        assert stores.ask("/api/v1/query?query=up", login=login).status == 401
 
 
 def test_records_are_in_the_account_of_the_tenant_whatever_the_writer_says(stores: VictoriaStores) -> None:
@@ -189,7 +221,8 @@ def test_clusters_of_one_tenant_share_their_records(stores: VictoriaStores) -> N
 @pytest.fixture(scope="module")
 def agent(stores: VictoriaStores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     """Start a collector of ``acme-train``."""
-    found = Collector(tmp_path_factory.mktemp("collector"), stores.url, stores.login(ACME))
+    authority = stores.authority.certificate
+    found = Collector(tmp_path_factory.mktemp("collector"), stores.url, stores.login(ACME), authority=authority)
     found.journal("kubelet.service", "node is ready")
     found.start()
     try:
@@ -258,6 +291,47 @@ def test_no_line_is_lost_while_the_store_and_then_the_collector_are_away(
 
     for line in lines:
         found_record(stores, line)
+
+
+def test_a_collector_without_the_ca_sends_no_record_and_keeps_it(stores: VictoriaStores, tmp_path: Path) -> None:
+    found = Collector(tmp_path, stores.url, stores.login(NEIGHBOUR))
+    found.start()
+    try:
+        found.write("never sent")
+
+        def refused() -> bool:
+            return "certificate signed by unknown authority" in (tmp_path / "collector.log").read_text()
+
+        wait_until(refused, timeout_seconds=60, what="the collector rejects the certificate of the proxy")
+        queued = [line for line in found.metrics().splitlines() if line.startswith("otelcol_exporter_queue_size{")]
+        assert [float(line.rpartition(" ")[2]) > 0 for line in queued] == [True]
+        assert "Exporting failed. Dropping data" not in (tmp_path / "collector.log").read_text()
+    finally:
+        found.stop()
+    assert not any(item["_msg"] == "never sent" for item in logged(stores, NEIGHBOUR))
+
+
+def test_renewed_certificates_are_served_without_a_restart_and_accepted_with_either_certificate_of_the_ca(
+    stores: VictoriaStores, agent: Collector
+) -> None:
+    former, number = stores.authority.certificate, stores.authority.served(stores.url)
+    stores.authority.renew_authority()
+    stores.authority.renew()
+
+    def renewed() -> bool:
+        return stores.authority.served(stores.url) != number
+
+    wait_until(renewed, timeout_seconds=60, what="the proxy serves the renewed certificate")
+    assert stores.authority.certificate != former
+    for certificate in (former, stores.authority.certificate):
+        trust = stores.authority.trust(certificate)
+        asked = f"{stores.url}/api/v1/query?query=up"
+        assert request(asked, login=stores.login(ACME), trust=trust).status == 200
+    # The collector has the former certificate of the CA; new connections need the handshake again.
+    agent.kill()
+    agent.start()
+    agent.write("after the renewal")
+    found_record(stores, "after the renewal")
 
 
 def test_records_of_the_other_storage_pod_are_read_while_one_is_away(stores: VictoriaStores) -> None:

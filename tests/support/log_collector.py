@@ -19,9 +19,18 @@ from programs import Programs
 from victoria_stores import request
 
 from components.render.region.logs import collector
+from components.render.region.store_certificates import AUTHORITY_KEY
 from components.specs.region.log_sink import LogSinkSpec
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
+
+
+def _set(values: dict[str, Any], path: str, value: str) -> None:
+    """Set a value as Flux does (``targetPath``)."""
+    *keys, last = path.split(".")
+    for key in keys:
+        values = values.setdefault(key, {})
+    values[last] = value
 
 
 class Collector:
@@ -31,6 +40,7 @@ class Collector:
         folder: Where it keeps everything.
         url: Address of the proxy of the stores.
         login: User name and password.
+        authority: Certificate of the CA of the proxy; empty if it was not delivered.
         management: Whether its node is a host of the management cluster; `host` is then the file system of the host.
         sink: Sink of the tenant.
         sink_url: Address of the sink on this machine.
@@ -43,12 +53,13 @@ class Collector:
         url: str,
         login: tuple[str, str],
         *,
+        authority: str = "",
         management: bool = False,
         sink: LogSinkSpec | None = None,
         sink_url: str = "",
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._management, self.host = management, folder / "host"
+        self._management, self.host, self._authority = management, folder / "host", authority
         self._sink, self._sink_url = sink, sink_url
         self._program, self._programs = str(binaries.path("otelcol")), Programs(folder)
         self.folder, self._file = folder, folder / "collector.yaml"
@@ -65,7 +76,11 @@ class Collector:
         writer = collector.LogsWriter(
             url=url, username=username, password_secret="unused", same_cluster=self._management, sink=self._sink
         )
-        found: dict[str, Any] = collector.values(writer)["alternateConfig"]
+        values = collector.values(writer)
+        for source in collector.delivered(writer, collector.CHART):
+            if source["valuesKey"] == AUTHORITY_KEY and self._authority:
+                _set(values, source["targetPath"], self._authority)
+        found: dict[str, Any] = values["alternateConfig"]
         if self._sink:
             found["exporters"][collector.SINK]["logs_endpoint"] = self._sink_url
         found["extensions"]["health_check"]["endpoint"] = f"{ports.LOOPBACK}:{self._health}"

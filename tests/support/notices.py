@@ -138,8 +138,7 @@ class Agents:
                 if cluster == "management":
                     request(f"{self._stores.store_url}/api/v1/write", body, **headers)
                 else:
-                    url, login = self._stores.url + metrics_store.WRITE_PATH, self._login(cluster)
-                    request(url, body, login=login, **headers)
+                    self._stores.ask(metrics_store.WRITE_PATH, body, login=self._login(cluster), **headers)
 
 
 class Alerting:

@@ -31,7 +31,7 @@ def region(**changes: Any) -> RegionSpec:
 
 
 def stored(spec: RegionSpec) -> list[Manifest]:
-    """Return the objects of both stores, of their users and of the rules of clusters, which the operator reads."""
+    """Return the objects that the operator reads: both stores, their users, rules of clusters; and Certificates."""
     rules = (cluster_metrics.rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
     rendered = (*objects(metrics_store.render(spec, CLUSTERS)), *log_store.render(spec), *rules)
-    return [item for item in rendered if "victoriametrics.com" in item.api_version]
+    return [item for item in rendered if "victoriametrics.com" in item.api_version or item.kind == "Certificate"]

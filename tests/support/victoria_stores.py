@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+import ssl
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,9 +24,11 @@ import yaml
 from api_server import LocalApiServer
 from local_region import wait_until
 from programs import Programs
+from store_authority import StoreAuthority
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY
+from components.render.region.store_certificates import SERVER_SECRET
 from jacquard.lab.rehearsal import crds, ports
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
@@ -48,13 +51,20 @@ class Response:
     text: str
 
 
-def request(url: str, body: bytes | None = None, *, login: tuple[str, str] | None = None, **headers: str) -> Response:
+def request(
+    url: str,
+    body: bytes | None = None,
+    *,
+    login: tuple[str, str] | None = None,
+    trust: ssl.SSLContext | None = None,
+    **headers: str,
+) -> Response:
     """Send a request; a body makes it a POST. Underscores in the names of headers are hyphens."""
     sent = Request(url, body, {name.replace("_", "-"): value for name, value in headers.items()})  # noqa: S310
     if login is not None:
         sent.add_header("Authorization", "Basic " + base64.b64encode(":".join(login).encode()).decode())
     try:
-        with urlopen(sent, timeout=30) as answer:  # noqa: S310
+        with urlopen(sent, timeout=30, context=trust) as answer:  # noqa: S310
             return Response(answer.status, answer.read().decode())
     except HTTPError as error:
         return Response(error.code, error.read().decode(errors="replace"))
@@ -65,7 +75,7 @@ class VictoriaStores:
 
     Args:
         folder: Where they keep everything.
-        objects: Objects that the operator reads.
+        objects: Objects that the operator reads, and Certificates of the proxy.
         flags: Further flags of the API server of the management cluster.
 
     Raises:
@@ -73,9 +83,14 @@ class VictoriaStores:
     """
 
     def __init__(self, folder: Path, objects: Iterable[Manifest], *, flags: Collection[str] = ()) -> None:
-        self._folder, self._objects = folder, tuple(objects)
+        every = tuple(objects)
+        self._folder = folder
+        self._objects = tuple(item for item in every if item.kind != "Certificate")
         self._paths = {name: str(binaries.path(name)) for name in _PROGRAMS}
         self._programs = Programs(folder)
+        certificates = (item for item in every if item.kind == "Certificate")
+        self.authority = StoreAuthority(folder / "authority", certificates)
+        self._trust = self.authority.trust(self.authority.certificate)
         definitions = binaries.data("victoria-metrics-crds") / _CRDS
         controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
         self.server = LocalApiServer(folder / "api", kinds=(), controllers=controllers, flags={"kube-apiserver": flags})
@@ -109,17 +124,27 @@ class VictoriaStores:
         """Return the status of an object."""
         return self.get(item.api_version, item.kind, item.name, str(item.namespace)).get("status") or {}
 
+    def pod(self, workload: str) -> dict[str, Any]:
+        """Return the spec of the pods of a StatefulSet or Deployment that the operator wrote."""
+        [found] = [body for body in self._workloads() if body["metadata"]["name"] == workload]
+        spec: dict[str, Any] = found["spec"]["template"]["spec"]
+        return spec
+
     def arguments(self, workload: str) -> list[str]:
         """Return the arguments that the operator wrote for a StatefulSet or Deployment."""
-        [found] = [body for body in self._workloads() if body["metadata"]["name"] == workload]
-        arguments: list[str] = found["spec"]["template"]["spec"]["containers"][0]["args"]
+        arguments: list[str] = self.pod(workload)["containers"][0]["args"]
         return arguments
+
+    def ask(self, path: str, body: bytes | None = None, **further: Any) -> Response:
+        """Send a request to the proxy, as a client does that has the certificate of the CA."""
+        return request(self.url + path, body, trust=self._trust, **further)
 
     def start(self, name: str) -> None:
         """Start a program of the stores or the proxy, also again after `kill`."""
         program, arguments, address = self._commands[name]
         self._programs.start(name, self._paths[program], *arguments)
-        wait_until(lambda: is_healthy(address), timeout_seconds=60, what=f"{name} is healthy")
+        trust = self._trust if program == "vmauth" else None
+        wait_until(lambda: is_healthy(address, trust), timeout_seconds=60, what=f"{name} is healthy")
 
     def login(self, cluster: str) -> tuple[str, str]:
         """Return user name and password of a cluster."""
@@ -186,6 +211,7 @@ class VictoriaStores:
             text = re.sub(r"(vlstorage-logs-\d+)\.[\w.-]+:\d+", lambda node: address[nodes[node[1]]], text)
             text = re.sub(r"^(-storageDataPath)=.*", rf"\1={self._folder / listening}", text)
             text = re.sub(r"^(-httpInternalListenAddr)=.*", rf"\1={address['internal']}", text)
+            text = text.replace(f"/etc/vm/secrets/{SERVER_SECRET}/", f"{self.authority.secret}/")
             text = re.sub(r"^(-auth.config)=.*", rf"\1={self._folder / 'proxy.yaml'}", text)
             return re.sub(r"^(-httpListenAddr)=.*", rf"\1={address[listening]}", text)
 
@@ -203,7 +229,7 @@ class VictoriaStores:
             "vlselect": command("victoria-logs", "vlselect-logs", "vlselect"),
             "vmauth-metrics": command("vmauth", "vmauth-metrics", "vmauth-metrics", "internal"),
         }
-        self.url = f"http://{address['vmauth-metrics']}"
+        self.url = f"https://{address['vmauth-metrics']}"
         """Address of the proxy."""
         self.store_url = f"http://{address['victoria-metrics']}"
         """Address of the store of metrics, which only programs of the management cluster reach."""
@@ -223,10 +249,10 @@ class VictoriaStores:
             self.start(name)
 
 
-def is_healthy(address: str) -> bool:
-    """Return whether a program of VictoriaMetrics at an address is ready for requests."""
+def is_healthy(address: str, trust: ssl.SSLContext | None = None) -> bool:
+    """Return whether a program of VictoriaMetrics at an address is ready for requests, with TLS if ``trust`` is set."""
     with suppress(URLError, OSError):
-        return request(f"http://{address}/health").status == 200
+        return request(f"{'https' if trust else 'http'}://{address}/health", trust=trust).status == 200
     return False
 
 

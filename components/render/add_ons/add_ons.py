@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from components.render import labels as keys
+from components.render.add_ons import metrics_writer
 from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitoring_of
 from components.render.add_ons.add_on_values import GPU_OPERATOR, MERGED, METALLB, VALUES
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.declared_hardware import declared_hardware, is_verified
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
-from components.render.add_ons.metrics_writer import password
 from components.render.health import quarantine
 from components.render.health.node_tests import NodeTests
 from components.render.manifest import Manifest, Rendered
@@ -118,8 +118,8 @@ def operators(
             name=entry.name,
             values=overridden(values, of_add_on),
             values_from=(
-                *password(facts.writer, entry.chart, facts.name),
-                *collector.password(facts.logs, entry.chart),
+                *metrics_writer.delivered(facts.writer, entry.chart, facts.name),
+                *collector.delivered(facts.logs, entry.chart),
             ),
             depends_on=needs,
             merged=MERGED.get(entry.chart, ()),

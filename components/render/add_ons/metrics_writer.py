@@ -1,8 +1,10 @@
 """Writer of the metrics of a cluster to the store of the region: values of kube-prometheus-stack.
 
-The operator of the store generates the password of the cluster into a Secret next to the cluster's releases. Flux reads
-this Secret, and the chart creates a Secret in the cluster (``prometheus.extraSecret``), so that neither the data nor
-Pulumi's state contain the password.
+The operator of the store generates the password of the cluster into a Secret next to the cluster's releases, and
+cert-manager the certificate of the CA of the store into another one (`store_certificates`). Flux reads both, and the
+chart creates a Secret in the cluster (``prometheus.extraSecret``), so that neither the data nor Pulumi's state contain
+the password. Prometheus reads the certificate of the CA again for each request (PCOMMON:config/http_config.go
+tlsRoundTripper.RoundTrip).
 
 In a cluster that does not list the add-on, Prometheus is an agent: it stores no metrics, and evaluates no rules
 (PHC:charts/kube-prometheus-stack/values.yaml agentMode). The store evaluates the rules of the platform instead. While
@@ -12,13 +14,13 @@ an agent cannot write, it keeps samples for two hours.
 from dataclasses import dataclass
 from typing import Any
 
-from components.render.region import metrics_store
+from components.render.region import metrics_store, store_certificates
 from components.specs.base import Address
 
 CHART = "kube-prometheus-stack"
 _LOGIN = "metrics-store"
-"""Secret in the cluster with user name and password."""
-_USERNAME, _PASSWORD = "username", "password"
+"""Secret in the cluster with user name, password and the certificate of the CA."""
+_USERNAME, _PASSWORD, _AUTHORITY = "username", "password", "ca"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +48,10 @@ def prometheus_values(writer: MetricsWriter | None) -> dict[str, Any]:
     if writer is None:
         return {}
     login = {key: {"name": _LOGIN, "key": key} for key in (_USERNAME, _PASSWORD)}
-    url = f"http://{writer.address}:{metrics_store.PORT}{metrics_store.WRITE_PATH}"
+    verified = {"ca": {"secret": {"name": _LOGIN, "key": _AUTHORITY}}}
+    url = f"https://{writer.address}:{metrics_store.PORT}{metrics_store.WRITE_PATH}"
     return {
-        "remoteWrite": [{"url": url, "basicAuth": login}],
+        "remoteWrite": [{"url": url, "basicAuth": login, "tlsConfig": verified}],
         # These labels contain the name of the pod, and each new name would be a new series.
         "prometheusExternalLabelNameClear": True,
         "replicaExternalLabelNameClear": True,
@@ -66,10 +69,13 @@ def rules(writer: MetricsWriter | None) -> dict[str, Any]:
     return {"defaultRules": {"create": False}} if writer and writer.agent else {}
 
 
-def password(writer: MetricsWriter | None, chart: str, cluster: str) -> tuple[dict[str, str], ...]:
-    """Return the source of the password among the values of a release; empty for other charts or without a store."""
+def delivered(writer: MetricsWriter | None, chart: str, cluster: str) -> tuple[dict[str, str], ...]:
+    """Return the sources of password and CA among the values of a release; empty without a store."""
     if writer is None or chart != CHART:
         return ()
-    target = f"prometheus.extraSecret.data.{_PASSWORD}"
+    data = "prometheus.extraSecret.data"
     secret = {"kind": "Secret", "name": metrics_store.user_secret(cluster)}
-    return ({**secret, "valuesKey": _PASSWORD, "targetPath": target},)
+    return (
+        {**secret, "valuesKey": _PASSWORD, "targetPath": f"{data}.{_PASSWORD}"},
+        store_certificates.delivered(f"{data}.{_AUTHORITY}"),
+    )

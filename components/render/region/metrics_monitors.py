@@ -8,8 +8,9 @@ from typing import Any
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.region.metrics_size import FREE_PERCENT
-from components.render.region.metrics_store import NAMESPACE
+from components.render.region.metrics_store import NAME_INSIDE, NAMESPACE
 from components.render.region.monitors import API_GROUP, INTERVAL, alert, prometheus_rule
+from components.render.region.store_certificates import AUTHORITY_KEY, SERVER_SECRET
 from components.specs.region.observability import MetricsStoreSpec
 
 _NAME = "metrics-store"
@@ -24,7 +25,7 @@ def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
     """Return the monitors of the pods of ``store``, whose job is the name of the component, and the alerts."""
     return (
         pod_monitor(_NAME, _PARTS, "http"),
-        _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL),
+        _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL, **_verified()),
         prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
     )
 
@@ -34,10 +35,16 @@ def pod_monitor(name: str, parts: tuple[str, ...], port: str) -> Manifest:
     return _monitor(name, {"matchExpressions": [{"key": _COMPONENT, "operator": "In", "values": list(parts)}]}, port)
 
 
-def _monitor(name: str, selector: dict[str, Any], port: str) -> Manifest:
+def _verified() -> dict[str, Any]:
+    """Return the fields with which Prometheus verifies the certificate of the proxy."""
+    authority = {"secret": {"name": SERVER_SECRET, "key": AUTHORITY_KEY}}
+    return {"scheme": "https", "tlsConfig": {"ca": authority, "serverName": NAME_INSIDE}}
+
+
+def _monitor(name: str, selector: dict[str, Any], port: str, **further: Any) -> Manifest:
     labelled = "__meta_kubernetes_pod_label_" + _COMPONENT.replace(".", "_").replace("/", "_")
     relabelings = [{"sourceLabels": [labelled], "targetLabel": "job"}]
-    endpoint = {"port": port, "interval": INTERVAL, "relabelings": relabelings}
+    endpoint = {"port": port, "interval": INTERVAL, "relabelings": relabelings, **further}
     spec = {"selector": selector, "podMetricsEndpoints": [endpoint]}
     return manifest(API_GROUP, "PodMonitor", name, namespace=NAMESPACE, spec=spec)
 

@@ -23,20 +23,25 @@ from components.render import labels as keys
 from components.render.control_planes.control_plane import ADDRESS_POOL, spread
 from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.objects import SERVICES_PRIORITY, given, manifest
+from components.render.region import store_certificates
 from components.render.region.alert_routes import REPLICAS as ALERTMANAGERS
 from components.render.region.logs import accounts
 from components.render.region.metrics_size import SCRAPE_SECONDS, insert_cpu_millis, storage_requests
 from components.render.region.operators import CERT_MANAGER, Operator
+from components.render.region.operators import NAMESPACE as OPERATORS
 from components.specs.region.observability import REPLICATION_FACTOR, MetricsStoreSpec
 from components.specs.region.region import RegionSpec
 
 CHART = "victoria-metrics-operator"
 NAMESPACE = "metrics"
 PORT = 8427
-"""Port of the proxy."""
+"""Port of the proxy, with TLS. Filters of all VPCs permit it: another port would change the configuration of HBN, which
+restarts on each DPU."""
 API = "operator.victoriametrics.com/v1beta1"
 SERVICE = "store"
 """Service of the proxy."""
+NAME_INSIDE = f"{SERVICE}.{NAMESPACE}.svc"
+"""DNS name of the proxy inside the management cluster."""
 MONITORING = "monitoring"
 """Namespace of Prometheus and Alertmanager, which pods of the store may reach only from the same namespace."""
 _NAME = "metrics"
@@ -44,6 +49,8 @@ _INTERNAL_PORT = 8426
 """Port of the proxy for its own metrics, which name all clusters; tenants do not reach it."""
 _ACCOUNT = 0
 """Account of VictoriaMetrics: all tenants share one, because rules and dashboards of the operators read all series."""
+_SECRETS = "/etc/vm/secrets"
+"""Folder of the Secrets in ``secrets`` (VMO:api/operator/v1beta1/common.go SecretsDir)."""
 _REPLICAS = 2
 _INSERT = f"http://vminsert-{_NAME}.{NAMESPACE}.svc:8480/insert/{_ACCOUNT}/prometheus"
 _SELECT = f"http://vmselect-{_NAME}.{NAMESPACE}.svc:8481/select/{_ACCOUNT}/prometheus"
@@ -108,7 +115,11 @@ def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, .
     hosts = region.control_planes.hosts
     logs = region.log_store is not None
     users = {cluster: user(region.region, tenant, cluster, logs=logs) for cluster, tenant in clusters.items()}
+    # Releases of the management cluster that write through the proxy are those of collectors.
+    releases: dict[str, dict[str, str]] = {OPERATORS: {}} if logs else {}
+    releases |= {cluster: _owner(tenant, cluster) for cluster, tenant in clusters.items()}
     return (
+        store_certificates.render(NAMESPACE, NAME_INSIDE, str(store.address), releases),
         _cluster(store, hosts),
         _proxy(store, hosts),
         _rules(region.region, hosts),
@@ -126,8 +137,7 @@ def user(region: str, tenant: str, cluster: str, *, logs: bool = False) -> Manif
     read = _target("vmselect", _READ_PATHS, f"/select/{_ACCOUNT}/prometheus", (f"tenant={tenant}",))
     further = accounts.targets(region, tenant, cluster, NAMESPACE) if logs else ()
     spec = {"username": cluster, "generatePassword": True, "targetRefs": [written, read, *further]}
-    owner = {keys.TENANT: tenant, keys.CLUSTER: cluster}
-    return manifest(API, "VMUser", user_name(cluster), namespace=cluster, labels=owner, spec=spec)
+    return manifest(API, "VMUser", user_name(cluster), namespace=cluster, labels=_owner(tenant, cluster), spec=spec)
 
 
 def user_name(cluster: str) -> str:
@@ -147,6 +157,10 @@ def _target(component: str, paths: tuple[str, ...], suffix: str, labels: tuple[s
         "target_path_suffix": suffix,
         "query_args": [{"name": "extra_label", "values": list(labels)}],
     }
+
+
+def _owner(tenant: str, cluster: str) -> dict[str, str]:
+    return {keys.TENANT: tenant, keys.CLUSTER: cluster}
 
 
 def _cluster(store: MetricsStoreSpec, hosts: int | None) -> Manifest:
@@ -180,11 +194,20 @@ def _cluster(store: MetricsStoreSpec, hosts: int | None) -> Manifest:
 
 def _proxy(store: MetricsStoreSpec, hosts: int | None) -> Manifest:
     annotations = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(store.address)}
+    # Both ports have TLS: each flag applies to the first address of each (VM:lib/httpserver/httpserver.go serve). With
+    # TLS the operator creates no probes of its own but a connection at the start (VMO:internal/controller/operator/
+    # factory/build/container.go Probe). Kubelets do not verify certificates.
+    probe = {"httpGet": {"path": "/health", "port": _INTERNAL_PORT, "scheme": "HTTPS"}}
+    folder = f"{_SECRETS}/{store_certificates.SERVER_SECRET}"
     spec = {
         **_pods("vmauth", _REPLICAS, hosts, (insert_cpu_millis(store, _REPLICAS), 256)),
         "useStrictSecurity": True,
         "port": str(PORT),
         "internalListenPort": str(_INTERNAL_PORT),
+        "secrets": [store_certificates.SERVER_SECRET],
+        "extraArgs": {"tls": "true", "tlsCertFile": f"{folder}/tls.crt", "tlsKeyFile": f"{folder}/tls.key"},
+        "livenessProbe": probe,
+        "readinessProbe": probe,
         "selectAllByDefault": True,
         "serviceSpec": {
             "metadata": {"name": SERVICE, "annotations": annotations},

@@ -11,6 +11,9 @@ One DaemonSet collects all records of a cluster (OTELC:charts/opentelemetry-coll
 
 The configuration replaces that of the chart (``alternateConfig``), which opens ports for traces and metrics on each
 node. The operator of the store generates the password; Flux reads it into a value, of which the chart makes a Secret.
+Flux also reads the certificate of the CA of the store (`store_certificates`) into the configuration. Collectors read a
+CA only at their start (OTELCOL:config/configtls/configtls.go loadCACertPool); the chart restarts them if their
+configuration changes (OTELC:charts/opentelemetry-collector/templates/daemonset.yaml, checksum).
 """
 
 from collections.abc import Mapping
@@ -20,6 +23,7 @@ from typing import Any
 from components.render.add_ons.pod_priorities import AGENT
 from components.render.objects import given
 from components.render.pod_placement import EVERY_NODE
+from components.render.region import store_certificates
 from components.render.region.logs import audit
 from components.render.region.logs.accounts import AUDIT, WRITE_PATH
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
@@ -60,7 +64,7 @@ class LogsWriter:
     """Writer of the logs of one cluster."""
 
     url: str
-    """Address of the store, such as ``http://10.3.0.249:8427``."""
+    """Address of the store, such as ``https://10.3.0.249:8427``."""
     username: str
     """User name; also the name of the cluster."""
     password_secret: str
@@ -106,11 +110,19 @@ def monitored() -> dict[str, Any]:
     return {"podMonitor": {"enabled": True}}
 
 
-def password(writer: LogsWriter | None, chart: str) -> tuple[dict[str, str], ...]:
-    """Return the source of the password among the values of a release; empty for other charts or without a store."""
+def delivered(writer: LogsWriter | None, chart: str) -> tuple[dict[str, str], ...]:
+    """Return the sources of password and CA among the values of a release; empty for other charts or without a store.
+
+    In the management cluster, pods read the password themselves.
+    """
     if writer is None or chart != CHART:
         return ()
-    return ({"kind": "Secret", "name": writer.password_secret, "valuesKey": _KEY, "targetPath": PASSWORD_PATH},)
+    secret = {"kind": "Secret", "name": writer.password_secret, "valuesKey": _KEY, "targetPath": PASSWORD_PATH}
+    exporters = (_STORE, _AUDIT) if writer.same_cluster else (_STORE,)
+    return (
+        *(() if writer.same_cluster else (secret,)),
+        *(store_certificates.delivered(f"alternateConfig.exporters.{name}.tls.ca_pem") for name in exporters),
+    )
 
 
 def _secret() -> dict[str, Any]:

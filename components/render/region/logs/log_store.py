@@ -49,7 +49,7 @@ def writer(region: RegionSpec, cluster: str, sink: LogSinkSpec | None = None) ->
     metrics = metrics_store.store_of(region)
     if metrics is None or region.log_store is None:
         return None
-    url = f"http://{metrics.address}:{metrics_store.PORT}"
+    url = f"https://{metrics.address}:{metrics_store.PORT}"
     return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster), sink=sink)
 
 
@@ -60,13 +60,14 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
     """
     if region.log_store is None:
         return ()
-    url = f"http://{metrics_store.SERVICE}.{NAMESPACE}.svc:{metrics_store.PORT}"
+    url = f"https://{metrics_store.NAME_INSIDE}:{metrics_store.PORT}"
     management = LogsWriter(url=url, username=_USER, password_secret=f"vmuser-{_USER}", same_cluster=True)
     values = {**collector.values(management), **collector.monitored()}
     release = Operator(
         chart=collector.CHART,
         namespace=COLLECTORS,
         values=values,
+        values_from=collector.delivered(management, collector.CHART),
         depends_on=(metrics_store.CHART, "kube-prometheus-stack"),
         awaited=False,
     )

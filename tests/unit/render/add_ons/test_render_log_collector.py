@@ -12,10 +12,10 @@ from components.lookups.add_ons import add_ons, of_cluster
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.manifest import MANAGEMENT, Manifest, objects
-from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, password
+from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, delivered
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 
-WRITER = LogsWriter(url="http://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
+WRITER = LogsWriter(url="https://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
 
 
 def values() -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_a_collector_writes_to_the_store_and_keeps_records_while_it_cannot() -> 
     configuration = values()["alternateConfig"]
     [store] = configuration["exporters"].values()
 
-    assert store["logs_endpoint"] == "http://10.3.0.249:8427/insert/opentelemetry/v1/logs"
+    assert store["logs_endpoint"] == "https://10.3.0.249:8427/insert/opentelemetry/v1/logs"
     assert store["sending_queue"]["storage"] == configuration["receivers"]["journald"]["storage"] == "file_storage"
     assert store["retry_on_failure"] == {"max_elapsed_time": "0s"}
     assert store["auth"]["authenticator"] in configuration["service"]["extensions"]
@@ -74,7 +74,7 @@ def test_a_collector_writes_to_the_store_and_keeps_records_while_it_cannot() -> 
 def test_the_password_is_only_in_a_secret_of_the_cluster() -> None:
     found = values()
     [secret], [variable] = found["extraManifests"], found["extraEnvs"]
-    [source] = password(WRITER, CHART)
+    source, authority = delivered(WRITER, CHART)
 
     assert source == {
         "kind": "Secret",
@@ -82,6 +82,14 @@ def test_the_password_is_only_in_a_secret_of_the_cluster() -> None:
         "valuesKey": "password",
         "targetPath": PASSWORD_PATH,
     }
+    # The chart restarts collectors if their configuration changes; they read the CA only at their start.
+    assert authority == {
+        "kind": "Secret",
+        "name": "store-client",
+        "valuesKey": "ca.crt",
+        "targetPath": "alternateConfig.exporters.otlphttp/store.tls.ca_pem",
+    }
+    assert "otlphttp/store" in found["alternateConfig"]["exporters"]
     assert secret["data"] == {"password": "{{ .Values.global.storePassword | b64enc }}"}
     assert variable["valueFrom"]["secretKeyRef"] == {"name": secret["metadata"]["name"], "key": "password"}
     [login] = (
@@ -90,7 +98,7 @@ def test_the_password_is_only_in_a_secret_of_the_cluster() -> None:
         if "client_auth" in extension
     )
     assert login == {"username": "c1", "password": f"${{env:{variable['name']}}}"}
-    assert password(None, CHART) == password(WRITER, "metallb") == ()
+    assert delivered(None, CHART) == delivered(WRITER, "metallb") == ()
 
 
 def test_a_collector_opens_no_port_of_a_node_but_that_of_its_metrics() -> None:
@@ -101,8 +109,8 @@ def test_a_collector_opens_no_port_of_a_node_but_that_of_its_metrics() -> None:
 
 def test_releases_read_the_password_next_to_them() -> None:
     for cluster, release in releases().items():
-        [source] = release.body["spec"]["valuesFrom"]
-        assert source["name"] == f"vmuser-{cluster}-metrics"
+        sources = release.body["spec"]["valuesFrom"]
+        assert [source["name"] for source in sources] == [f"vmuser-{cluster}-metrics", "store-client"]
         assert release.cluster == MANAGEMENT
 
 

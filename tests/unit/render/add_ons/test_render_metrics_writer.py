@@ -10,7 +10,7 @@ from environment_data import reference
 from components.lookups.add_ons import add_ons, left_out, metrics_writer, of_cluster
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.add_ons.add_on_values import VALUES
-from components.render.add_ons.metrics_writer import CHART, MetricsWriter, password
+from components.render.add_ons.metrics_writer import CHART, MetricsWriter, delivered
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.rules.add_ons.add_ons import without_in_vain
 from components.specs.add_ons.add_ons import Capability
@@ -42,10 +42,11 @@ def test_an_agent_writes_to_the_store_and_keeps_nothing_else() -> None:
 
     assert (prometheus["agentMode"], prometheus["prometheusSpec"]["shards"]) == (True, 3)
     [target] = prometheus["prometheusSpec"]["remoteWrite"]
-    assert target["url"] == "http://10.3.0.249:8427/api/v1/write"
+    assert target["url"] == "https://10.3.0.249:8427/api/v1/write"
     assert target["basicAuth"] == {
         key: {"name": prometheus["extraSecret"]["name"], "key": key} for key in ("username", "password")
     }
+    assert target["tlsConfig"] == {"ca": {"secret": {"name": prometheus["extraSecret"]["name"], "key": "ca"}}}
     assert not any(found[part]["enabled"] for part in ("alertmanager", "grafana"))
     assert found["defaultRules"] == {"create": False}
 
@@ -67,11 +68,11 @@ def test_without_a_store_nothing_is_written() -> None:
 
     assert "extraSecret" not in found["prometheus"]
     assert "remoteWrite" not in found["prometheus"]["prometheusSpec"]
-    assert password(None, CHART, "c1") == ()
+    assert delivered(None, CHART, "c1") == ()
 
 
-def test_flux_puts_the_password_beside_the_user_name() -> None:
-    [source] = password(AGENT, CHART, "c1")
+def test_flux_puts_password_and_ca_beside_the_user_name() -> None:
+    source, authority = delivered(AGENT, CHART, "c1")
 
     assert source == {
         "kind": "Secret",
@@ -79,8 +80,14 @@ def test_flux_puts_the_password_beside_the_user_name() -> None:
         "valuesKey": "password",
         "targetPath": "prometheus.extraSecret.data.password",
     }
+    assert authority == {
+        "kind": "Secret",
+        "name": "store-client",
+        "valuesKey": "ca.crt",
+        "targetPath": "prometheus.extraSecret.data.ca",
+    }
     assert values(AGENT)["prometheus"]["extraSecret"]["data"] == {"username": "c1"}
-    assert password(AGENT, "gpu-operator", "c1") == ()
+    assert delivered(AGENT, "gpu-operator", "c1") == ()
 
 
 def test_every_cluster_of_a_region_with_a_store_has_a_writer() -> None:

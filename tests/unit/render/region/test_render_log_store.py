@@ -48,8 +48,8 @@ def test_collectors_of_the_management_cluster_write_to_the_account_of_the_operat
     assert operator_places(spec, dpf=False)[log_store.COLLECTORS].security is PodSecurity.PRIVILEGED
     exporters = release.values["alternateConfig"]["exporters"]
     assert {name: exporter["logs_endpoint"] for name, exporter in exporters.items()} == {
-        "otlphttp/store": "http://store.metrics.svc:8427/insert/opentelemetry/v1/logs",
-        "otlphttp/audit": "http://store.metrics.svc:8427/audit/insert/opentelemetry/v1/logs",
+        "otlphttp/store": "https://store.metrics.svc:8427/insert/opentelemetry/v1/logs",
+        "otlphttp/audit": "https://store.metrics.svc:8427/audit/insert/opentelemetry/v1/logs",
     }
     assert (
         release.values["alternateConfig"]["extensions"]["basicauth/store"]["client_auth"]["username"]
