@@ -293,22 +293,36 @@ def test_no_line_is_lost_while_the_store_and_then_the_collector_are_away(
         found_record(stores, line)
 
 
-def test_a_collector_without_the_ca_sends_no_record_and_keeps_it(stores: VictoriaStores, tmp_path: Path) -> None:
-    found = Collector(tmp_path, stores.url, stores.login(NEIGHBOUR))
-    found.start()
+def keeps_a_record(collector: Collector, reason: str) -> None:
+    """Write a line, and require that the collector cannot send it because of ``reason`` and keeps it."""
+    log = collector.folder / "collector.log"
+    collector.start()
     try:
-        found.write("never sent")
-
-        def refused() -> bool:
-            return "certificate signed by unknown authority" in (tmp_path / "collector.log").read_text()
-
-        wait_until(refused, timeout_seconds=60, what="the collector rejects the certificate of the proxy")
-        queued = [line for line in found.metrics().splitlines() if line.startswith("otelcol_exporter_queue_size{")]
+        collector.write("never sent")
+        wait_until(lambda: reason in log.read_text(), timeout_seconds=60, what=f"the collector reports: {reason}")
+        queued = [line for line in collector.metrics().splitlines() if line.startswith("otelcol_exporter_queue_size{")]
         assert [float(line.rpartition(" ")[2]) > 0 for line in queued] == [True]
-        assert "Exporting failed. Dropping data" not in (tmp_path / "collector.log").read_text()
+        assert "Dropping data" not in log.read_text()
     finally:
-        found.stop()
+        collector.stop()
+
+
+def test_a_collector_without_the_ca_sends_no_record_and_keeps_it(stores: VictoriaStores, tmp_path: Path) -> None:
+    keeps_a_record(Collector(tmp_path, stores.url, stores.login(NEIGHBOUR)), "certificate signed by unknown authority")
+
     assert not any(item["_msg"] == "never sent" for item in logged(stores, NEIGHBOUR))
+
+
+def test_a_collector_with_tls_keeps_records_while_the_proxy_still_serves_http(
+    stores: VictoriaStores, tmp_path: Path
+) -> None:
+    without_tls = stores.store_url.replace("http://", "https://")
+    authority = stores.authority.certificate
+
+    keeps_a_record(
+        Collector(tmp_path, without_tls, stores.login(NEIGHBOUR), authority=authority),
+        "server gave HTTP response to HTTPS client",
+    )
 
 
 def test_renewed_certificates_are_served_without_a_restart_and_accepted_with_either_certificate_of_the_ca(
