@@ -8,7 +8,7 @@ from components.intents.nodes import intents_of
 from components.lookups.add_ons import gives, node_tests
 from components.lookups.node_checks import checks_of
 from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
-from components.render.health.node_tests import IDLE_FAULT
+from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.rollout.repair import most_broken, startup_seconds
@@ -21,9 +21,6 @@ from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.tenant import TenantSpec
-
-IDLE_SECONDS = 300
-"""Seconds that a node must be idle with a fault before it is repaired, so that a pod can be deleted and return."""
 
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[NodePoolInput]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from components.lookups.node_checks import applies, checks_of
 from components.lookups.pools import PlacedCluster
 from components.lookups.table_files import table_file
-from components.render.health.node_tests import NodeTests, PoolTests
+from components.render.health.node_tests import NodeTests, PoolTests, RepairTimes
 from components.render.program_pods import TOOL
 from components.specs.base import DataFile
 from components.specs.environment import Environment
@@ -15,6 +15,8 @@ from components.specs.health.node_checks import Part
 from components.specs.health.node_tests import NodeTest, NodeTestsSpec, Phase
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.pools.node_pool import BurnIn, NodePoolSpec
+from components.specs.pools.nodes import Windows
+from components.specs.region.tenant import Approval, TenantSpec
 
 FILE = Path(__file__).with_suffix(".yaml")
 
@@ -70,7 +72,20 @@ def cluster_tests(environment: Environment, placed: PlacedCluster, namespace: st
         pools=tested,
         interval_minutes=nodes.tests.verification_interval_minutes,
         images={tool.name: str(tool) for tool in environment.versions.tools},
+        repairs=repair_times(environment, placed.tenant) if any(tests.when_idle for tests in tested.values()) else None,
     )
+
+
+def repair_times(environment: Environment, tenant: TenantSpec) -> RepairTimes | None:
+    """Return the times at which idle nodes of ``tenant`` with soft faults may be repaired; None if at any time."""
+    enforced, changes = environment.region.nodes.windows is Windows.ENFORCE, tenant.changes
+    protects = (freeze for freeze in environment.policy.freezes if enforced and freeze.protects(tenant.tenant))
+    times = RepairTimes(
+        window=changes.window if enforced else None,
+        freezes=tuple(protects),
+        approval=changes.repair_approval is Approval.REQUIRED,
+    )
+    return times if times.window or times.freezes or times.approval else None
 
 
 def _of_pool(environment: Environment, pool: NodePoolSpec, kind: InstanceType | None) -> PoolTests | None:

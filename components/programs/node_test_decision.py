@@ -26,6 +26,7 @@ PHASE = "jacquard.dev/node-test"
 NODE, NODE_UID = "jacquard.dev/node", "jacquard.dev/node-uid"
 """Annotations of a Job: name and UID of the tested Node."""
 POOL, DOMAIN, KIND = (f"node-restriction.kubernetes.io/{key}" for key in ("pool", "failure-domain", "instance-type"))
+_IN_USE = {"reason": "NoFaultOrInUse", "message": "the node has no fault that a reboot ends, or runs pods"}
 _REPAIR = "readiness.k8s.io/repair"
 _FAILED_TEST = "PodFailurePolicy"
 """Reason of a Job that failed by the exit code of a container. Other reasons, such as a preemption, are no result."""
@@ -216,21 +217,26 @@ def faults_of(node: dict[str, Any], faults: Iterable[str]) -> list[dict[str, Any
     return [known[fault] for fault in faults if known.get(fault, {}).get("status") == "True"]
 
 
-def idle_condition(node: dict[str, Any], faults: list[dict[str, Any]], now: dt.datetime) -> dict[str, Any] | None:
+def idle_condition(
+    node: dict[str, Any], faults: list[dict[str, Any]], wait: tuple[str, str] | None, now: dt.datetime
+) -> dict[str, Any] | None:
     """Return the changed condition of a node that is idle with ``faults``; None if the condition stays.
 
-    The reason is that of a request if a person requested the reboot and the node has no other fault.
+    The condition is False while the repair waits, with reason and message of ``wait``. The reason is that of a request
+    if a person requested the reboot and the node has no other fault.
     """
-    idle, known = bool(faults), conditions(node).get(IDLE_FAULT)
-    if (known or {"status": "False"})["status"] == str(idle):
-        return None
-    reason, message = "NoFaultOrInUse", "the node has no fault that a reboot ends, or runs pods"
+    idle, known = bool(faults) and wait is None, conditions(node).get(IDLE_FAULT) or {"status": "False", **_IN_USE}
+    said = dict(zip(("reason", "message"), wait, strict=True)) if wait else _IN_USE
     if idle:
         requested = all(fault.get("reason") == REQUESTED for fault in faults)
-        reason = REQUESTED if requested else "RebootRequired"
         message = "only pods of DaemonSets run on the node, and a reboot ends its fault"
-    times = dict.fromkeys(("lastHeartbeatTime", "lastTransitionTime"), text_of(now))
-    return {"type": IDLE_FAULT, "status": str(idle), "reason": reason, "message": message, **times}
+        said = {"reason": REQUESTED if requested else "RebootRequired", "message": message}
+    same = known["status"] == str(idle)
+    if same and (idle or said.items() <= known.items()):
+        return None
+    since = known.get("lastTransitionTime") if same else None
+    times = {"lastHeartbeatTime": text_of(now), "lastTransitionTime": since or text_of(now)}
+    return {"type": IDLE_FAULT, "status": str(idle), **said, **times}
 
 
 def changes(known: Mapping[str, Any] | None, wanted: dict[str, Any]) -> dict[str, Any] | None:

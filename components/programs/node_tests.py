@@ -5,8 +5,8 @@ without a result gets a Job of its pool's burn-in, an idle Node a Job of the ver
 result is a condition of the Node, and for the burn-in also of its Machine, where Cluster API reads it as a readiness
 gate. Taints and alerts follow from the conditions by other controllers.
 
-The program also reports nodes that are idle with a fault that a reboot ends. The health check of their rollout group
-repairs them, within its limit on unhealthy nodes.
+The program also reports nodes that are idle with a fault that a reboot ends, if their tenant permits the repair at this
+time (`repair_times`). The health check of their rollout group repairs them, within its limit on unhealthy nodes.
 
 `components.render.health.node_tests` renders its pod, which runs these modules with the standard library only.
 """
@@ -26,6 +26,7 @@ from typing import Any
 from components.programs.api import Api, is_written
 from components.programs.node_test_decision import (
     BURN_IN,
+    IDLE_FAULT,
     NODE,
     NODE_UID,
     PHASE,
@@ -40,9 +41,11 @@ from components.programs.node_test_decision import (
     results,
 )
 from components.programs.objects import conditions
+from components.programs.repair_times import waits_for
 
 MANAGER = "jacquard-node-tests"
 _CORE, _BATCH, _CAPI = "v1", "batch/v1", "cluster.x-k8s.io/v1beta2"
+_METAL3 = "infrastructure.cluster.x-k8s.io/v1beta2"
 _MACHINE_POOL = "jacquard.dev/pool"
 LOG = logging.getLogger("node-tests")
 
@@ -107,15 +110,33 @@ class Cluster:
             LOG.info("%s: started %s", name, job["metadata"]["name"])
 
     def mark_idle(self, now: dt.datetime) -> None:
-        """Set the condition of idle nodes with a fault that a reboot ends, so that they are repaired."""
+        """Set the condition of idle nodes with a fault that a reboot ends, so that they are repaired.
+
+        The condition is removed when the window of the tenant closes, unless the repair has begun: Cluster API would
+        abort it.
+        """
         for name, node in self._nodes.items():
             repaired = self._settings["when_idle"].get((node["metadata"].get("labels") or {}).get(POOL), ())
             faults = faults_of(node, repaired)
             if faults and occupied(self._pods_of(name), BURN_IN):
                 faults = []
-            changed = idle_condition(node, faults, now)
+            wait = waits_for(node, faults, self._settings.get("repairs") or {}, now) if faults else None
+            reported = conditions(node).get(IDLE_FAULT, {}).get("status") == "True"
+            if wait and reported and self._has_repair(name):
+                continue
+            changed = idle_condition(node, faults, wait, now)
             if changed and is_written(self._tenant.merge_conditions, _CORE, "nodes", node, [changed]):
                 LOG.info("%s: %s is %s, %s", name, changed["type"], changed["status"], changed["message"])
+
+    def _has_repair(self, node: str) -> bool:
+        """Return whether a node is being repaired: the remediation has the name of the Machine."""
+        cluster = self._settings["cluster"]
+        repairs = {item["metadata"]["name"] for item in self._management.items(_METAL3, "metal3remediations", cluster)}
+        return any(
+            ((machine.get("status") or {}).get("nodeRef") or {}).get("name") == node
+            and machine["metadata"]["name"] in repairs
+            for machine in self._management.items(_CAPI, "machines", cluster)
+        )
 
     def _pods_of(self, node: str) -> list[dict[str, Any]]:
         return list(self._tenant.items(_CORE, "pods", fieldSelector=f"spec.nodeName={node}"))

@@ -30,11 +30,13 @@ from faulty_nodes import (
     node_of,
     notes,
     notes_of,
+    reason,
     reasons,
     repairs,
     run_job,
     runs,
     taints,
+    with_approvals,
     with_problem_detectors,
 )
 from host_power import HOST, power_states, watched_power
@@ -45,6 +47,7 @@ from watches import watched_uids
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.node_test_decision import IDLE_FAULT
+from components.programs.repair_times import APPROVAL, APPROVED
 from components.programs.spare_hosts import UNHEALTHY as UNHEALTHY_KEY
 from components.render.health.quarantine import EVICTION, QUARANTINE
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
@@ -65,7 +68,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of four nodes in a rack with two spare hosts, and problem detectors on its nodes."""
     folder = tmp_path_factory.mktemp("node-faults")
     with gone_at_the_end(region_of(folder, {POOL: {"spares": 2}})) as local:
-        edit(local, with_problem_detectors)
+        edit(local, lambda tenant: with_problem_detectors(with_approvals(tenant)))
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()
         for check in checks(local):
@@ -154,7 +157,7 @@ def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
     assert "fault returned after repair by reboot (2 repairs" in proposed.stdout
 
 
-def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_has_ended(
+def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_has_ended_and_it_is_approved(
     region: LocalRegion, tmp_path: Path
 ) -> None:
     let_metal3_wait(region, _PATIENT_SECONDS)
@@ -184,6 +187,14 @@ def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_
 
     with watched_power(region, CLUSTER, name, tmp_path / "idle"):
         region.api(CLUSTER).delete(ObjectRef("v1", "Pod", "patient", "default"))
+        what = "the idle node waits for an approval"
+        wait_until(lambda: reason(region, node, IDLE_FAULT) == APPROVAL, timeout_seconds=SECONDS, what=what)
+        time.sleep(_SETTLED_SECONDS)
+        assert (power_states(tmp_path / "idle"), repairs(region)) == ([True], [])
+
+        boot = node_of(region, node)["status"]["nodeInfo"]["bootID"]
+        approval = {"metadata": {"annotations": {APPROVED: boot}}}
+        region.api(CLUSTER).patch(ObjectRef("v1", "Node", node), approval, field_manager="tenant")
         what = "the node is rebooted and takes pods again"
         wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=2 * SECONDS, what=what)
         wait_until(lambda: is_well(region, node), timeout_seconds=SECONDS, what="the repair ends")

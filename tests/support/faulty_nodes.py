@@ -31,6 +31,11 @@ def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
     return tenant
 
 
+def with_approvals(tenant: dict[str, Any]) -> dict[str, Any]:
+    """Let the repair of idle nodes wait for the approval of a tenant."""
+    return {**tenant, "changes": {**tenant.get("changes", {}), "repair_approval": "required"}}
+
+
 def hasten(region: LocalRegion, check: dict[str, Any]) -> None:
     """Repair a node soon after its fault; that it is repaired is rendered."""
     rendered, hastened = check["spec"]["checks"]["unhealthyNodeConditions"], {LOST, IDLE_FAULT, REQUESTED}
@@ -66,6 +71,12 @@ def node_of(region: LocalRegion, name: str) -> dict[str, Any]:
 def condition(region: LocalRegion, node: str, kind: str = LOST) -> str | None:
     conditions = dig(node_of(region, node), "status", "conditions") or ()
     return next((str(one["status"]) for one in conditions if one["type"] == kind), None)
+
+
+def reason(region: LocalRegion, node: str, kind: str) -> str | None:
+    """Return the reason of a condition of a node."""
+    conditions = dig(node_of(region, node), "status", "conditions") or ()
+    return next((str(one["reason"]) for one in conditions if one["type"] == kind), None)
 
 
 def host(region: LocalRegion, name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ without a result.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +24,20 @@ from components.specs.add_ons.pod_priorities import HIGHEST
 from components.specs.health.node_checks import Part
 from components.specs.health.node_tests import NodeTest, Phase
 from components.specs.hosts.instance_types import InstanceType
+from components.specs.region.policy import FreezeSpec
+from components.specs.times import WindowSpec
 
 NAME = "node-tests"
 """Name of the CronJob, and of the PriorityClass of its Jobs."""
-PROGRAM = ("node_tests.py", "node_test_decision.py", "objects.py", "api.py")
+PROGRAM = ("node_tests.py", "node_test_decision.py", "repair_times.py", "objects.py", "api.py")
 SETTINGS = "settings.json"
 IDLE_FAULT = "IdleWithFault"
 """Condition of Nodes that the program sets, and that the health checks of rollout groups repair."""
+IDLE_SECONDS = 300
+"""Seconds that a node must be idle with a fault before it is repaired, so that a pod can be deleted and return."""
 PRIORITY = -HIGHEST - 1
 """Value below those of all priorities for tenants."""
+_METAL3 = "infrastructure.cluster.x-k8s.io"
 _LINKS = "link_errors.py"
 _EVERY_MINUTES, _RUN_SECONDS = 5, 240
 _WAIT_SECONDS = 600
@@ -67,6 +72,30 @@ class PoolTests:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepairTimes:
+    """Times at which idle nodes of a tenant with soft faults may be repaired."""
+
+    window: WindowSpec | None
+    """Window outside which no repair begins."""
+    freezes: tuple[FreezeSpec, ...]
+    """Periods in which no repair begins."""
+    approval: bool
+    """Whether each repair waits for the tenant's approval."""
+
+    def settings(self) -> Json:
+        """Return the times as the program reads them."""
+        freezes = [
+            {"name": freeze.name, "from": freeze.from_.isoformat(), "to": freeze.to.isoformat()}
+            for freeze in self.freezes
+        ]
+        window = self.window and self.window.model_dump(mode="json", by_alias=True)
+        return {
+            "hold_seconds": IDLE_SECONDS,
+            **given(window=window, freezes=freezes or None, approval=self.approval or None),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeTests:
     """Tests of the nodes of one cluster."""
 
@@ -79,17 +108,15 @@ class NodeTests:
     interval_minutes: int
     images: Mapping[str, str]
     """Container images by name, with digests."""
+    repairs: RepairTimes | None = None
+    """Times of repairs of idle nodes; at any time by default."""
 
     def in_management(self, labels: Mapping[str, str]) -> ManifestSet:
         """Return the CronJob in the namespace of the cluster, with its program and a minimal role, as one set."""
         place: dict[str, Any] = {"namespace": self.cluster, "labels": labels}
-        rules = [
-            {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": ["list"]},
-            {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines/status"], "verbs": ["patch"]},
-        ]
         items = (
             manifest("v1", "ServiceAccount", NAME, **place),
-            *role(NAME, rules, account=(self.cluster, NAME), **place),
+            *role(NAME, list(self._rules()), account=(self.cluster, NAME), **place),
             *program(
                 NAME,
                 self.images[TOOL],
@@ -103,6 +130,12 @@ class NodeTests:
         )
         members = {item.kind: item for item in items}
         return ManifestSet(name="tests-of-nodes", namespace=self.cluster, members=members)
+
+    def _rules(self) -> Iterator[dict[str, Any]]:
+        yield {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": ["list"]}
+        yield {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines/status"], "verbs": ["patch"]}
+        if self.repairs is not None:
+            yield {"apiGroups": [_METAL3], "resources": ["metal3remediations"], "verbs": ["list"]}
 
     @property
     def gated(self) -> tuple[str, ...]:
@@ -144,6 +177,7 @@ class NodeTests:
                 for pool, tests in self.pools.items()
             },
             "when_idle": {pool: tests.when_idle for pool, tests in self.pools.items() if tests.when_idle},
+            **given(repairs=self.repairs and self.repairs.settings()),
         }
         return json.dumps(settings, indent=1) + "\n"
 

@@ -8,9 +8,11 @@ from components.render.pools.pool_rollout import drain_limit_seconds
 from components.render.pools.pool_windows import LEAST_MINUTES
 from components.rules.rule import Rules
 from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.nodes import Windows
 from components.specs.reading.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
 from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.region.tenant import Approval
 from components.specs.times import DAY_MINUTES
 
 
@@ -80,6 +82,23 @@ def window_turns(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), ("changes", "window"), text)
 
 
+def repair_approvals(environment: Environment) -> Iterator[Problem]:
+    """Report required approvals of repairs that the region never starts by itself."""
+    region = environment.region
+    missing = {
+        ("nodes", "tests"): None if region.nodes.tests else "nodes.tests",
+        ("bare_metal", "backend"): None if region.bare_metal.backend is BareMetalBackend.METAL3 else "metal3",
+    }
+    needed = [f"{text} ({place(environment, REGION, path)})" for path, text in missing.items() if text]
+    for tenant in environment.tenants if needed else ():
+        if tenant.changes.repair_approval is Approval.REQUIRED:
+            text = (
+                f"has no effect, because no idle node is repaired without {' and '.join(needed)}; remove it, or write"
+                f" {Approval.NOT_REQUIRED}"
+            )
+            yield problem(environment, tenant_file(tenant), ("changes", "repair_approval"), text)
+
+
 def twice(environment: Environment) -> Iterator[Problem]:
     """Report duplicate waivers, because removing one of them would have no effect."""
     keys = [f"waiver of {waiver.rule} for {waiver.subject}" for waiver in environment.waivers.waivers]
@@ -105,4 +124,6 @@ def _twice(environment: Environment, file: str, section: str, keys: Sequence[str
         first.setdefault(text, place(environment, file, path))
 
 
-RULES = Rules(data=(tenants, windows, window_tools, window_turns, twice, approved_twice), waivable=(windows,))
+RULES = Rules(
+    data=(tenants, windows, window_tools, window_turns, repair_approvals, twice, approved_twice), waivable=(windows,)
+)

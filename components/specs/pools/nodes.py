@@ -28,13 +28,13 @@ class FirmwareUpdate(StrEnum):
 
 
 class Windows(StrEnum):
-    """Effect of tenants' windows on rollouts."""
+    """Effect of tenants' windows on rollouts and on repairs of idle nodes."""
 
     ANNOTATE = "annotate"
     """Windows are recorded as annotations for operators; running rollouts continue."""
     ENFORCE = "enforce"
-    """Windows pause rollouts, by jobs of the management cluster. Nodes are repaired at any time
-    (``docs/pools/rollouts.md``)."""
+    """Windows pause rollouts, by jobs of the management cluster (``docs/pools/rollouts.md``). Idle nodes with soft
+    faults are repaired only within the window, and not during freezes. Hard faults are repaired at any time."""
 
 
 class RolloutLimitsSpec(Spec):
@@ -99,7 +99,7 @@ class NodesSpec(Spec):
     rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
     """Limits on unavailable nodes in the region."""
     windows: Windows = Windows.ANNOTATE
-    """Whether windows of tenants pause rollouts or are only recorded."""
+    """Whether windows of tenants pause rollouts and repairs of idle nodes, or are only recorded."""
     burn_in: BurnInSpec | None = None
     """Another controller that confirms the burn-in of new nodes, and its condition; by default ``tests``."""
     tests: NodeTestsSpec | None = None

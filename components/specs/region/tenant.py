@@ -53,6 +53,9 @@ class ChangesSpec(Spec):
     The value is also written to the tenant's namespaces for operators."""
     window: WindowSpec | None = None
     """Window in which nodes may be drained; at any time by default."""
+    repair_approval: Approval = Approval.NOT_REQUIRED
+    """Whether the reboot of an idle node with a soft fault is blocked until the tenant approves it, by an annotation of
+    the Node. By default, idle nodes are rebooted without approval. Hard faults never wait."""
 
 
 class VmQuotasSpec(Spec):

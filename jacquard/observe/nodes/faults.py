@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from components.lookups.add_ons import node_tests
 from components.lookups.node_checks import checks_by_type, repair_limit
+from components.lookups.node_tests import repair_times
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs.failed_repairs import GAVE_UP, RETURNED, repairs
+from components.programs.repair_times import APPROVED
 from components.programs.spare_hosts import UNHEALTHY, is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
-from components.render.health.node_tests import IDLE_FAULT
+from components.render.health.node_tests import IDLE_FAULT, RepairTimes
 from components.render.pools import metal3
 from components.render.pools.pool_rollout import opening_text, waits_for_jobs
 from components.reports.health import NodeFault
@@ -31,7 +33,6 @@ REMEDIATION = (metal3.API, "Metal3Remediation")
 MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
-_WHEN_IDLE = "none; the host is rebooted once only pods of DaemonSets are left, within the limit of its rollout group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,33 @@ class _Host:
     """Usable and contracted nodes, if the repair has failed and the Machine waits for a free host; otherwise empty."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster:
+    """Data about the faults of the nodes of one cluster."""
+
+    name: str
+    checks: Mapping[str, Mapping[str, NodeCheck]]
+    """Checks of each pool, by the condition that they set."""
+    drains: Mapping[str, str]
+    """Condition for the drain of a node of each pool whose jobs can continue."""
+    repairs: RepairTimes | None
+    """Times of repairs of idle nodes; None if they may begin at any time."""
+    now: dt.datetime
+
+    def when_idle(self, node: Object, *, requested: bool) -> str:
+        """Return the next step for a node that is rebooted once it is idle; a requested reboot waits for nothing."""
+        times, first, when = self.repairs, "none", ""
+        if times and not requested:
+            boot = dig(node, "status", "nodeInfo", "bootID")
+            if times.approval and (dig(node, "metadata", "annotations") or {}).get(APPROVED) != boot:
+                first = f"approve the reboot by kubectl annotate node {key(node)[1]} --overwrite {APPROVED}={boot}"
+            when += f" in the tenant's window ({opening_text(times.window)})" if times.window else ""
+            ends = [freeze.to for freeze in times.freezes if freeze.from_ <= self.now < freeze.to]
+            when += f" after {max(ends).isoformat()}, the end of the freeze," if ends else ""
+        limit = "within the limit of its rollout group"
+        return f"{first}; the host is rebooted{when} once only pods of DaemonSets are left, {limit}"
+
+
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
     """Yield the faults of all nodes of pools, ordered by cluster, node and condition."""
     now = seen.at or dt.datetime.now(dt.UTC)
@@ -64,8 +92,13 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
     free = Counter(_place(body) for body in hosts.values() if is_free(body))
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         cluster = placed.cluster.name
-        by_pool = _checks(environment, placed)
-        when = {pool.name: _when(placed.tenant, pool) for pool in placed.cluster.pools}
+        known = _Cluster(
+            name=cluster,
+            checks=_checks(environment, placed),
+            drains={pool.name: _when(placed.tenant, pool) for pool in placed.cluster.pools},
+            repairs=repair_times(environment, placed.tenant),
+            now=now,
+        )
         for node in sorted(seen.of("Node", cluster), key=key):
             machine = machines.get((cluster, key(node)[1]))
             phase = phases.get(key(machine)) if machine else None
@@ -74,7 +107,7 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
             spare = body is None or free[_place(body)] > 0
             waits = capacity_text(seen, placed.tenant, node) if waits_for_spare(machine) else ""
             host = replace(_host(environment, name, body, phase, now), spare=spare, waits=waits)
-            yield from _of_node(environment, cluster, node, by_pool, host, when)
+            yield from _of_node(environment, known, node, host)
 
 
 def _when(tenant: TenantSpec, pool: NodePoolSpec) -> str:
@@ -125,29 +158,25 @@ def _condition(check: NodeCheck) -> str | None:
     return UNLIKE if check.detector is Detector.DEVICES else check.condition
 
 
-def _of_node(
-    environment: Environment,
-    cluster: str,
-    node: Object,
-    by_pool: Mapping[str, Mapping[str, NodeCheck]],
-    host: _Host,
-    when: Mapping[str, str],
-) -> Iterator[NodeFault]:
+def _of_node(environment: Environment, cluster: _Cluster, node: Object, host: _Host) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
-    if pool not in by_pool:
+    if pool not in cluster.checks:
         return
-    quarantined = f"{when[pool]}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
+    quarantined = (
+        f"{cluster.drains[pool]}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
+    )
     gate = environment.region.nodes.gate
     burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
         if not _is_fault(item, burn_in):
             continue
-        ready, check = item["type"] == "Ready", by_pool[pool].get(str(item["type"]))
+        ready, check = item["type"] == "Ready", cluster.checks[pool].get(str(item["type"]))
         at = replace(host, exceeded=False) if check and check.requested else host
         default = {"Ready": HealthAction.REPAIR, burn_in: HealthAction.QUARANTINE}.get(item["type"])
         action = check.action if check else default
+        idle = cluster.when_idle(node, requested=check.requested) if check and check.when_idle else None
         yield NodeFault(
-            cluster=cluster,
+            cluster=cluster.name,
             node=key(node)[1],
             pool=pool,
             host=host.name,
@@ -159,7 +188,7 @@ def _of_node(
             remediation=host.phase,
             repairs=host.starts,
             evidence=environment.host_tests.get(host.name or ""),
-            next_action=_next(at, action, _WHEN_IDLE if check and check.when_idle else quarantined),
+            next_action=_next(at, action, idle or quarantined),
         )
 
 

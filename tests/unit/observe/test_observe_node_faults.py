@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.repair_times import APPROVED
 from components.programs.spare_hosts import UNHEALTHY
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.health.quarantine import EVICTION
@@ -15,6 +16,8 @@ from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
 from components.specs.hosts.host_tests import HostTestSpec
+from components.specs.pools.nodes import Windows
+from components.specs.region.policy import FreezeSpec
 from components.specs.region.tenant import ChangesSpec
 from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.observation import Observation
@@ -22,6 +25,7 @@ from jacquard.observe.observation import Observation
 AT = "2026-11-20T08:30:00Z"
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}
+FREEZE = {"name": "quiet", "from": "2026-11-19T00:00:00Z", "to": "2026-11-21T00:00:00Z", "reason": "a run"}
 IN_WINDOW = "in the tenant's window (sat,sun 22:00 Europe/Berlin)"
 REMEDY = "return a repaired host of the pool to production, or assign more hosts"
 TRIAGE = "jacquard host laptop a01-u01 --to triage --reason TEXT"
@@ -87,6 +91,64 @@ def test_a_failed_burn_in_and_a_failed_verification_are_faults_and_passed_ones_a
         ("x2", "BurnInPassed", HealthAction.QUARANTINE),
         ("x3", "NodeTestFailed", HealthAction.QUARANTINE),
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "windows", "freezes", "annotations", "step"),
+    [
+        ({}, Windows.ENFORCE, (), {}, "none; the host is rebooted once"),
+        ({"window": WINDOW}, Windows.ANNOTATE, (FREEZE,), {}, "none; the host is rebooted once"),
+        ({"window": WINDOW}, Windows.ENFORCE, (), {}, f"none; the host is rebooted {IN_WINDOW} once"),
+        (
+            {"repair_approval": "required"},
+            Windows.ANNOTATE,
+            (),
+            {APPROVED: "boot-0"},
+            f"approve the reboot by kubectl annotate node x1 --overwrite {APPROVED}=boot-1; the host is rebooted once",
+        ),
+        (
+            {"repair_approval": "required"},
+            Windows.ANNOTATE,
+            (),
+            {APPROVED: "boot-1"},
+            "none; the host is rebooted once",
+        ),
+        (
+            {},
+            Windows.ENFORCE,
+            (FREEZE, {**FREEZE, "from": "2026-12-01T00:00:00Z", "to": "2026-12-09T00:00:00Z"}),
+            {},
+            "none; the host is rebooted after 2026-11-21T00:00:00+00:00, the end of the freeze, once",
+        ),
+    ],
+)
+def test_an_idle_node_is_rebooted_when_its_tenant_permits_it(
+    laptop: Environment,
+    changes: dict[str, Any],
+    windows: Windows,
+    freezes: tuple[dict[str, Any], ...],
+    annotations: dict[str, str],
+    step: str,
+) -> None:
+    [acme, *others] = laptop.tenants
+    nodes = laptop.region.nodes.model_copy(update={"windows": windows})
+    policy = laptop.policy.model_copy(update={"freezes": tuple(map(FreezeSpec.model_validate, freezes))})
+    changed = laptop.model_copy(
+        update={
+            "region": laptop.region.model_copy(update={"nodes": nodes}),
+            "tenants": (acme.model_copy(update={"changes": ChangesSpec.model_validate(changes)}), *others),
+            "policy": policy,
+        }
+    )
+    body = node("x1", GpuResetRequired="True", RebootWhenIdleRequested="True")
+    body["metadata"]["annotations"] = annotations
+    body["status"]["nodeInfo"] = {"bootID": "boot-1"}
+
+    waits, requested = found(changed, body)
+
+    rest = "only pods of DaemonSets are left, within the limit of its rollout group"
+    assert waits.next_action == f"{step} {rest}"
+    assert requested.next_action == f"none; the host is rebooted once {rest}"
 
 
 @pytest.mark.parametrize(

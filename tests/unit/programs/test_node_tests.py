@@ -119,6 +119,54 @@ def test_a_requested_reboot_has_a_reason_of_its_own(faults: list[str], reason: s
     assert (written["type"], written["reason"]) == (IDLE_FAULT, reason)
 
 
+SHUT = {"hold_seconds": 300, "window": {"days": ["sat"], "from": "02:00", "to": "06:00", "timezone": "UTC"}}
+OPEN = {**SHUT, "window": {**SHUT["window"], "days": ["fri"], "to": "09:00"}}  # type: ignore[dict-item]
+"""Windows that are shut and open at NOW, a Friday at 08:30 UTC."""
+MACHINE = {"metadata": {"name": "m", "namespace": "c"}, "status": {"nodeRef": {"name": "a"}}}
+REPAIR = {"metadata": {"name": "m", "namespace": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("times", "known", "remediations", "written"),
+    [
+        pytest.param(OPEN, [], [], ("True", "RebootRequired"), id="an open window"),
+        pytest.param(SHUT, [], [], ("False", "WaitsForWindow"), id="a shut window"),
+        pytest.param(SHUT, [IDLE], [], ("False", "WaitsForWindow"), id="it shuts before the repair begins"),
+        pytest.param(SHUT, [IDLE], [REPAIR], None, id="it shuts while the node is repaired"),
+        pytest.param(
+            SHUT, [IDLE], [{"metadata": {"name": "other"}}], ("False", "WaitsForWindow"), id="another node is repaired"
+        ),
+    ],
+)
+def test_the_repair_of_an_idle_node_begins_in_the_window_only(
+    times: dict[str, Any], known: list[dict[str, Any]], remediations: list[dict[str, Any]], written: Any
+) -> None:
+    server = Server(nodes=[node("a", "train", LOST, *known)])
+    management = Server(machines=[MACHINE], metal3remediations=remediations)
+
+    Cluster(management, server, {**FILE, "repairs": times}).mark_idle(NOW)  # type: ignore[arg-type]
+
+    assert [(one["status"], one["reason"]) for _, _, _, _, [one] in server.writes] == ([written] if written else [])
+
+
+def test_a_wait_is_reported_once_and_keeps_the_time_of_its_last_transition() -> None:
+    server = Server(nodes=[node("a", "train", LOST)])
+    file = {**FILE, "repairs": SHUT}
+    Cluster(Server(), server, file).mark_idle(NOW)  # type: ignore[arg-type]
+    [(_, _, _, _, [waits])] = server.writes
+    there = node("a", "train", LOST, waits)
+
+    again = Server(nodes=[there])
+    Cluster(Server(), again, file).mark_idle(NOW + dt.timedelta(minutes=5))  # type: ignore[arg-type]
+    used = Server(nodes=[there], pods=[JOB])
+    Cluster(Server(), used, file).mark_idle(NOW + dt.timedelta(minutes=5))  # type: ignore[arg-type]
+
+    assert again.writes == []
+    [(_, _, _, _, [busy])] = used.writes
+    assert (busy["status"], busy["reason"]) == ("False", "NoFaultOrInUse")
+    assert (busy["lastTransitionTime"], busy["lastHeartbeatTime"]) == (waits["lastTransitionTime"], at(5))
+
+
 def test_the_library_gives_requests_the_reason_that_programs_read() -> None:
     assert {check.reason for check in library_checks().values() if check.requested} == {REQUESTED}
 

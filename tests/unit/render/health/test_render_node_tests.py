@@ -12,7 +12,7 @@ from components.inputs.node_pool import pool_input
 from components.lookups.node_tests import cluster_tests, library_node_tests, node_tests_of, round_minutes
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs import node_test_decision
-from components.render.health.node_tests import IDLE_FAULT, NodeTests
+from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS, NodeTests
 from components.render.health.quarantine import BURN_IN, rules
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
@@ -20,6 +20,9 @@ from components.specs.health.node_tests import MOST_VERIFICATION_MINUTES, NodeTe
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.pools.node_pool import BurnIn
+from components.specs.pools.nodes import Windows
+from components.specs.region.policy import FreezeSpec
+from components.specs.region.tenant import ChangesSpec
 
 
 def edited(environment: Environment, pool: str, **fields: Any) -> Environment:
@@ -222,6 +225,34 @@ def test_a_health_check_repairs_idle_nodes_with_faults(
 
     assert {name for name, conditions in faults.items() if IDLE_FAULT in conditions} == (
         {"system", "train", "infer"} if repaired else set()
+    )
+
+
+def test_windows_and_freezes_hold_repairs_of_idle_nodes_where_the_region_enforces_them(laptop: Environment) -> None:
+    window = {"days": ["tue"], "from": "22:00", "to": "05:00", "timezone": "Europe/Rome"}
+    freeze = {"name": "quiet", "from": "2026-12-18T00:00:00Z", "to": "2027-01-04T00:00:00Z", "reason": "year end"}
+    other = {**freeze, "name": "others", "tenants": ["globex"]}
+    changes = ChangesSpec.model_validate({"window": window})
+    tenant, *others = laptop.tenants
+    policy = laptop.policy.model_copy(
+        update={"freezes": tuple(FreezeSpec.model_validate(each) for each in (freeze, other))}
+    )
+    tenants = (tenant.model_copy(update={"changes": changes}), *others)
+
+    def repairs(windows: Windows) -> Any:
+        nodes = laptop.region.nodes.model_copy(update={"windows": windows})
+        region = laptop.region.model_copy(update={"nodes": nodes})
+        tests = planned(laptop.model_copy(update={"region": region, "tenants": tenants, "policy": policy}))
+        found = made(tests)
+        roles = [rule["resources"] for rule in found["Role", "node-tests"].body["rules"]]
+        settings = json.loads(found["ConfigMap", "node-tests"].body["data"]["settings.json"])
+        return settings.get("repairs"), ["metal3remediations"] in roles
+
+    assert repairs(Windows.ANNOTATE) == (None, False)
+    times = {"from": "2026-12-18T00:00:00+00:00", "to": "2027-01-04T00:00:00+00:00"}
+    assert repairs(Windows.ENFORCE) == (
+        {"hold_seconds": IDLE_SECONDS, "window": window, "freezes": [{"name": "quiet", **times}]},
+        True,
     )
 
 
