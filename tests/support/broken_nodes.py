@@ -107,13 +107,20 @@ class Health:
 
 @contextmanager
 def counted_repairs(region: LocalRegion, cluster: str, file: Path) -> Iterator[None]:
-    """Write all events of repairs in a cluster into ``file`` until the block ends."""
+    """Write all events of repairs in a cluster into ``file`` until the block ends, also those of the first moment.
+
+    The watch begins at the list before the block, so that it does not matter when the process connects.
+    """
+    path = f"/apis/{REMEDIATION[0]}/namespaces/{cluster}/metal3remediations"
+    listed = region.api().request("GET", path)
+    before = {one["metadata"]["uid"] for one in listed["items"]}
 
     def is_complete() -> bool:
         there = {one["metadata"]["uid"] for one in region.api().list(*REMEDIATION, namespace=cluster)}
-        return there <= watched_uids(file)
+        return there - before <= watched_uids(file)
 
-    with watching(region, file, "metal3remediations", f"--namespace={cluster}", catch_up=is_complete):
+    since = listed["metadata"]["resourceVersion"]
+    with watching(region, file, "--raw", f"{path}?watch=true&resourceVersion={since}", catch_up=is_complete):
         yield
 
 

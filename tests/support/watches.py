@@ -25,13 +25,16 @@ def watching(region: LocalRegion, file: Path, *what: str, catch_up: Callable[[],
     Args:
         region: running region, whose management cluster is watched.
         file: file of the events, read by `watched`.
-        what: arguments of ``kubectl get``: the kind, its name or namespace.
+        what: arguments of ``kubectl get``: the kind, its name or namespace. With the path of a watch (``--raw``), the
+            first event is that after the resource version in the path.
         catch_up: whether the file has all events so far; awaited before the block and at its end.
     """
     kubeconfig = region.home / "regions" / region.environment / "kubeconfigs" / "management.yaml"
     command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", *what]
+    if "--raw" not in what:
+        command += ["--watch", "--output-watch-events", "--output=json"]
     with file.open("w") as out:
-        process = subprocess.Popen([*command, "--watch", "--output-watch-events", "--output=json"], stdout=out)
+        process = subprocess.Popen(command, stdout=out)
     try:
         wait_until(catch_up, timeout_seconds=_CAUGHT_UP_SECONDS, what=f"the watch of {what[0]} has begun")
         yield

@@ -93,12 +93,14 @@ def _expanded(entry: dict[str, Any], factor: float, bare: set[tuple[str, str]]) 
                     ]
                 },
                 "delay": {"durationMilliseconds": shortest, "jitterDurationMilliseconds": longest},
-                "steps": list(_steps(entry, status_subresource=(api_version, kind) not in bare)),
+                "steps": list(
+                    _steps(entry, status_subresource=(api_version, kind) not in bare, is_built_in=api_version == "v1")
+                ),
             },
         }
 
 
-def _steps(entry: dict[str, Any], *, status_subresource: bool) -> Iterator[dict[str, Any]]:
+def _steps(entry: dict[str, Any], *, status_subresource: bool, is_built_in: bool) -> Iterator[dict[str, Any]]:
     if finalizer := entry.get("add_finalizer"):
         yield {"finalizers": {"add": [{"value": finalizer}]}}
     template = entry.get("status", "")
@@ -106,7 +108,8 @@ def _steps(entry: dict[str, Any], *, status_subresource: bool) -> Iterator[dict[
         lines = [_CONDITION.format(type=name, reason=reason) for name, reason in conditions.items()]
         template += "\n".join(["conditions:", *lines, ""])
     if template:
-        patch = {"root": "status", "type": "merge", "template": template}
+        # Kubelets and controllers of Kubernetes keep conditions of others; custom resources support merge patches only.
+        patch = {"root": "status", "type": "strategic" if is_built_in else "merge", "template": template}
         yield {"patch": {"subresource": "status", **patch} if status_subresource else patch}
     if finalizer := entry.get("remove_finalizer"):
         yield {"finalizers": {"remove": [{"value": finalizer}]}}

@@ -60,6 +60,19 @@ def test_a_stage_selects_by_its_expression_and_patches_the_status_with_condition
     ]
 
 
+def test_a_kubelet_keeps_the_conditions_of_others() -> None:
+    types = {
+        name: step["patch"]["type"]
+        for name, spec in by_name("acme").items()
+        if spec["resourceRef"]["apiGroup"] == "v1"
+        for step in spec["steps"]
+        if "patch" in step
+    }
+
+    assert {"node-ready", "node-without-network", "pod-running"} <= types.keys()
+    assert set(types.values()) == {"strategic"}
+
+
 def test_a_kind_without_status_subresource_is_patched_as_a_whole() -> None:
     [step] = by_name("acme")["vm-schedule"]["steps"]
 

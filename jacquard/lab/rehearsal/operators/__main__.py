@@ -168,6 +168,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, claims.reconcile, management)
         _try(MANAGEMENT, ironcore.reconcile, management, parts.machines.report)
         _try(MANAGEMENT, nodes.reconcile, management, hosted)
+        _try(MANAGEMENT, claims.copy_labels, management, hosted)
         _try(MANAGEMENT, remediation.reconcile, management, hosted)
         _try(MANAGEMENT, parts.reboots.reconcile, management, hosted)
         _try(MANAGEMENT, dpus.reconcile, management)

@@ -1,4 +1,7 @@
-"""Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted."""
+"""Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted.
+
+Labels of a claimed host are copied to its Node.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +21,8 @@ _FINALIZER = "metal3machine.infrastructure.cluster.x-k8s.io"
 _FAILURE_DOMAIN = "infrastructure.cluster.x-k8s.io/failure-domain"
 _UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
 _PAUSED = "baremetalhost.metal3.io/paused"
+_LABEL_PREFIXES = "metal3.io/metal3-label-sync-prefixes"
+"""Annotation of a Metal3Cluster: prefixes of the labels that are copied from hosts to Nodes, separated by commas."""
 _DATA_TEMPLATE = (Reference("spec.dataTemplate", API, "Metal3DataTemplate"),)
 _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "in": lambda value, wanted: value in wanted,
@@ -47,6 +52,40 @@ def reconcile(view: View) -> None:
             claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
             if (chosen := next(claim, None)) is not None:
                 hosts.remove(chosen)
+
+
+def copy_labels(view: View, hosted: Callable[[str], View | None]) -> None:
+    """Copy labels of claimed hosts to their Nodes, and remove other labels with the same prefixes from the Nodes.
+
+    Source: CAPM3:controllers/metal3labelsync_controller.go. Upstream copies labels every 60 seconds.
+
+    Args:
+        view: The management cluster.
+        hosted: Returns the API server of a cluster.
+    """
+    for host in view.all(*HOST):
+        consumer, notes = dig(host, "spec", "consumerRef") or {}, host["metadata"].get("annotations") or {}
+        place = consumer.get("namespace")
+        machine = view.find(API, "Metal3Machine", consumer.get("name"), place)
+        if machine is None or _PAUSED in notes:
+            continue
+        capi = view.find(*MACHINE, owner(machine, "Machine"), place)
+        name, cluster = dig(capi, "status", "nodeRef", "name"), dig(capi, "spec", "clusterName")
+        reference = dig(view.find(*CLUSTER, cluster, place), "spec", "infrastructureRef", "name")
+        annotations = dig(view.find(API, "Metal3Cluster", reference, place), "metadata", "annotations") or {}
+        prefixes = {prefix.strip() for prefix in annotations.get(_LABEL_PREFIXES, "").split(",")} - {""}
+        tenant = hosted(cluster) if name and prefixes else None
+        node = tenant.find("v1", "Node", name) if tenant else None
+        if tenant is None or node is None:
+            continue
+        wanted, known = (_with_prefixes(body, prefixes) for body in (host, node))
+        if wanted != known:
+            tenant.patch(node, {"metadata": {"labels": {**dict.fromkeys(known), **wanted}}})
+
+
+def _with_prefixes(body: Object, prefixes: set[str]) -> dict[str, str]:
+    labels = body["metadata"].get("labels") or {}
+    return {key: value for key, value in labels.items() if "/" in key and key.partition("/")[0] in prefixes}
 
 
 def selects(selector: Object, labels: dict[str, str]) -> bool:
