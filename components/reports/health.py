@@ -9,6 +9,7 @@ from pydantic import AwareDatetime
 from components.lookups.add_ons import gives
 from components.lookups.node_checks import checks_of, override_of, repair_limit
 from components.lookups.pools import clusters
+from components.render.add_ons.add_on_monitors import history_query
 from components.reports.hosts.failure_history import FailureHistory
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
@@ -38,6 +39,9 @@ class CheckRow(Spec):
     """Nodes that have the fault now; None if only the data were read, or if nodes do not report the fault."""
     due: int | None = None
     """Nodes of these on which the action is taken at once, because the fault has lasted for the hold time."""
+    history_query: str | None = None
+    """PromQL expression for the number of nodes, by cluster, on which the check would have acted within seven days.
+    None if no series has this history."""
 
 
 class TypeHealth(Spec):
@@ -196,6 +200,7 @@ def _rows(environment: Environment, kind: str, now: _Now | None) -> tuple[CheckR
                 summary=check.summary,
                 source=check.source,
                 reason=override.reason if override else None,
+                history_query=history_query(check),
                 **(now.counts(check) if now else {}),
             )
         )

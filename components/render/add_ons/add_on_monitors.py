@@ -44,6 +44,7 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
 """Namespace and DaemonSet of the agents of each network add-on."""
+_WEEK = "7d"
 _REPAIRED_HOLD = "2m"
 """Time in which Cluster API and kube-state-metrics report that a node without faults is healthy."""
 _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
@@ -126,6 +127,23 @@ def _fault(check: NodeCheck) -> str:
     if check.condition:
         return f'kube_node_status_condition{{condition="{check.condition}",status="true"}} == 1'
     return f'increase(problem_counter{{reason="{check.reason}"}}[{check.hold_seconds}s]) >= {check.threshold}'
+
+
+def history_query(check: NodeCheck) -> str | None:
+    """Return the expression for the number of nodes, by cluster, on which ``check`` would have acted in a week.
+
+    A quarantine acts at once, a repair and an alert after the hold time. None for checks of metrics, whose series are
+    not those of nodes.
+    """
+    if check.condition:
+        series = f'kube_node_status_condition{{condition="{check.condition}",status="true"}}'
+        held = f"{series}[{_WEEK}]"
+        if check.action is not HealthAction.QUARANTINE:
+            held = f"min_over_time({series}[{check.hold_seconds}s])[{_WEEK}:1m]"
+        return f"count by (cluster) (max_over_time({held}) == 1)"
+    if check.detector is Detector.KERNEL_LOG:
+        return f"count by (cluster) (count_over_time(({_fault(check)})[{_WEEK}:1m]))"
+    return None
 
 
 def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:

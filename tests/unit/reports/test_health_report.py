@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from environment_data import reference
+from recorded_metrics import problems
 
 from components.reports.health import CheckRow, NodeFault, health
 from components.specs.environment import Environment
@@ -63,6 +64,33 @@ def test_a_changed_check_is_counted_with_the_changed_data(laptop: Environment) -
 
     assert counted(with_check(laptop, check="gpu-lost", hold_seconds=120), *faults)["gpu-lost"] == (2, 2)
     assert counted(with_check(laptop, check="gpu-lost", action=HealthAction.NOTIFY), *faults)["gpu-lost"] == (2, 0)
+
+
+def queries(environment: Environment) -> dict[str, str | None]:
+    return {row.check: row.history_query for kind in health(environment).types for row in kind.checks}
+
+
+def test_the_history_of_a_check_is_queried_with_the_changed_data(laptop: Environment) -> None:
+    lost = 'kube_node_status_condition{condition="GpuLost",status="true"}'
+    held = "count by (cluster) (max_over_time(min_over_time(%s[%ds])[7d:1m]) == 1)"
+
+    assert queries(laptop)["gpu-lost"] == held % (lost, 300)
+    assert queries(with_check(laptop, check="gpu-lost", hold_seconds=120))["gpu-lost"] == held % (lost, 120)
+    assert queries(with_check(laptop, check="gpu-lost", action=HealthAction.QUARANTINE))["gpu-lost"] == (
+        f"count by (cluster) (max_over_time({lost}[7d]) == 1)"
+    )
+    assert queries(laptop)["link-flaps"] == (
+        'count by (cluster) (count_over_time((increase(problem_counter{reason="LinkDown"}[3600s]) >= 3)[7d:1m]))'
+    )
+    assert queries(laptop)["gpu-throttled"] is None
+
+
+def test_the_history_uses_metrics_that_exporters_have(laptop: Environment) -> None:
+    """The store adds the label ``cluster``."""
+    found = [query.replace(" by (cluster)", "") for query in queries(laptop).values() if query]
+
+    assert [problem for query in found for problem in problems(query)] == []
+    assert len(found) > len(queries(laptop)) / 2
 
 
 def test_without_clusters_nothing_is_counted(laptop: Environment) -> None:

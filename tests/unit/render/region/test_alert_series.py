@@ -13,6 +13,9 @@ from alerts import Alert, every_alert
 from environment_data import LAPTOP, reference
 from recorded_metrics import RECORD, problems
 
+from components.lookups.node_checks import library_checks
+from components.render.add_ons.add_on_monitors import history_query
+from components.specs.health.node_checks import HealthAction
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
@@ -59,6 +62,34 @@ def test_a_wrong_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path)
 
     assert f"testGroupName: {failed}" in run(
         _tool(), tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case)
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "hold_seconds", "count"), [("repair", 300, 1), ("repair", 120, 2), ("quarantine", 300, 2)]
+)
+def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
+    action: str, hold_seconds: int, count: int, tmp_path: Path
+) -> None:
+    """One node had the fault for eight minutes and one for four, an hour ago; a third one never had it."""
+    changes = {"action": HealthAction(action), "hold_seconds": hold_seconds}
+    query = history_query(library_checks()["gpu-lost"].model_copy(update=changes))
+    rule = {"alert": "History", "expr": query, "for": "0s", "labels": {}, "annotations": {"nodes": "{{ $value }}"}}
+    series = 'kube_node_status_condition{{cluster="c",node="{}",condition="GpuLost",status="true"}}'
+    values = {"a": "0x10 1x8 0x60", "b": "0x20 1x4 0x60", "c": "0x90"}
+    alerts = [{"exp_labels": {"cluster": "c"}, "exp_annotations": {"nodes": str(count)}}]
+    history = {
+        "name": "history",
+        "interval": "1m",
+        "input_series": [{"series": series.format(node), "values": text} for node, text in values.items()],
+        "alert_rule_test": [
+            {"eval_time": "75m", "groupname": "alerts", "alertname": "History", "exp_alerts": alerts},
+        ],
+    }
+
+    assert (
+        run(_tool(), tmp_path, [rule], {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [history]})
+        == ""
     )
 
 
