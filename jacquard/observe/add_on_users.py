@@ -85,6 +85,7 @@ _USERS: Mapping[str, _Users] = {
     "cert-manager": _every("cert-manager.io/v1", "Certificate", "ClusterIssuer", "Issuer"),
     "kube-prometheus-stack": _every("monitoring.coreos.com/v1", "PodMonitor", "PrometheusRule", "ServiceMonitor"),
     "kueue": _every("kueue.x-k8s.io/v1beta1", "ClusterQueue", "LocalQueue"),
+    "lws": _every("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "slurm-operator": _every("slinky.slurm.net/v1beta1", "Controller", "LoginSet", "NodeSet"),
     "snapshot-controller": _every("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
 }

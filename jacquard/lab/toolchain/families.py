@@ -178,6 +178,7 @@ _REGION = (
                 ("cluster-api-operator", "sigs.k8s.io/cluster-api-operator", "hack/charts/cluster-api-operator"),
                 ("external-dns-chart", "sigs.k8s.io/external-dns", "charts/external-dns"),
                 ("kueue", "sigs.k8s.io/kueue", "charts/kueue"),
+                ("lws", "sigs.k8s.io/lws", "charts/lws"),
                 (
                     "node-feature-discovery",
                     "sigs.k8s.io/node-feature-discovery",

@@ -105,5 +105,11 @@ NIGHTLY = (
         stamps=("sigs.k8s.io/kueue/pkg/version.GitVersion={version}",),
         disk_bytes=2000 << 20,
     ),
+    Family(
+        name="lws",  # runs in tests, with rendered endpoints
+        module="sigs.k8s.io/lws",
+        binaries=(Binary(name="lws-manager", package="sigs.k8s.io/lws/cmd", expected_seconds=180),),
+        disk_bytes=1200 << 20,
+    ),
 )
 """Families that only tests of `make test-nightly` run."""

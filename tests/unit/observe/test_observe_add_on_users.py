@@ -56,6 +56,7 @@ def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str =
         ("cert-manager", obj(CERT, "Certificate", "a", {})),
         ("kube-prometheus-stack", obj(PROM, "ServiceMonitor", "a", {})),
         ("kueue", obj(KUEUE, "LocalQueue", "a", {})),
+        ("lws", obj("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "a", {})),
         ("slurm-operator", obj(SLURM, "NodeSet", "a", {})),
         ("snapshot-controller", obj(SNAPSHOT, "VolumeSnapshot", "a", {})),
     ],

@@ -9,5 +9,6 @@ require (
 	sigs.k8s.io/cluster-api-operator v0.27.0
 	sigs.k8s.io/external-dns v0.22.0
 	sigs.k8s.io/kueue v0.15.2
+	sigs.k8s.io/lws v0.9.0
 	sigs.k8s.io/node-feature-discovery v0.19.0
 )
