@@ -6,6 +6,7 @@ from components.component import Component, Outputs
 from components.render.concept import Made
 from components.render.manifest import objects
 from components.render.workloads.queues import QueuesInput
+from components.render.workloads.serving import ServingInput
 from components.render.workloads.slurm import SlurmInput
 
 
@@ -29,3 +30,15 @@ class Queues(Component[QueuesInput]):
 
     def _outputs(self, made: Made[QueuesInput]) -> Outputs:
         return {"teams": [team.name for team in made.concept.spec.teams]}
+
+
+class Serving(Component[ServingInput]):
+    """Endpoints of models in one cluster. Pulumi does not wait for their pods, which the tenant creates."""
+
+    INPUT = ServingInput
+    host_names: pulumi.Output[dict[str, str]]
+    """DNS names by endpoint, of the endpoints that have one."""
+
+    def _outputs(self, made: Made[ServingInput]) -> Outputs:
+        endpoints = made.concept.endpoints
+        return {"host_names": {item.spec.name: item.host_name for item in endpoints if item.host_name}}

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from components.render.storage.storage import StorageCatalogInput
     from components.render.vms.vm_offering import VmOfferingInput
     from components.render.workloads.queues import QueuesInput
+    from components.render.workloads.serving import ServingInput
     from components.render.workloads.slurm import SlurmInput
     from components.resources import Cluster
     from components.specs.control_planes.hosted_control_plane import ClusterSpec
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from components.specs.region.tenant import TenantSpec
     from components.storage import Buckets, StorageCatalog
     from components.vms import VmOffering
-    from components.workloads import Queues, Slurm
+    from components.workloads import Queues, Serving, Slurm
     from jacquard.api import check, impact, inputs, render
     from jacquard.previews.impacts.impact import Impact
 
@@ -88,6 +89,7 @@ _HOMES = {
     "components.render.workloads.slurm": ("SlurmInput",),
     "components.resources": ("Cluster",),
     "components.render.workloads.queues": ("QueuesInput",),
+    "components.render.workloads.serving": ("ServingInput",),
     "components.specs.control_planes.hosted_control_plane": ("ClusterSpec",),
     "components.specs.environment": ("Environment",),
     "components.specs.network.tenant_network": ("VpcSpec",),
@@ -98,7 +100,7 @@ _HOMES = {
     "components.specs.region.tenant": ("TenantSpec",),
     "components.storage": ("Buckets", "StorageCatalog"),
     "components.vms": ("VmOffering",),
-    "components.workloads": ("Queues", "Slurm"),
+    "components.workloads": ("Queues", "Serving", "Slurm"),
     "jacquard.api": ("check", "impact", "inputs", "render"),
     "jacquard.previews.impacts.impact": ("Impact",),
 }
@@ -147,6 +149,8 @@ __all__ = [
     "RegionSpec",
     "RequestPriority",
     "RequestPriorityInput",
+    "Serving",
+    "ServingInput",
     "Slurm",
     "SlurmInput",
     "SpecError",

@@ -31,7 +31,7 @@ from components.resources import Cluster, Need, done
 from components.specs.region.region import RegionSpec
 from components.storage import Buckets, StorageCatalog
 from components.vms import VmOffering
-from components.workloads import Queues, Slurm
+from components.workloads import Queues, Serving, Slurm
 from stacks import kubeconfig
 from stacks.commands import python
 from stacks.probes import ReadinessCheck
@@ -182,6 +182,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     ClusterDns: _inside,
     ClusterAutoscaler: _inside,
     Queues: _inside,
+    Serving: _inside,
     Slurm: _inside,
     Flux: _inside,
     Extension: _all_reached,

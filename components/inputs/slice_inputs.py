@@ -19,6 +19,7 @@ from components.inputs import (
     queues,
     region,
     request_priority,
+    serving,
     slurm,
     storage,
     tenant_network,
@@ -54,6 +55,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     dns.of_cluster,
     cluster_autoscaler.of_cluster,
     queues.of_cluster,
+    serving.of_cluster,
     slurm.of_cluster,
     flux.of_cluster,
 )

@@ -60,7 +60,7 @@ from components.rules.region import (
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, safe_mounts, storage, tenant_separation
 from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
-from components.rules.workloads import queues, slurm, slurm_releases
+from components.rules.workloads import endpoint_services, queues, serving, slurm, slurm_releases
 
 _MODULES = (
     references,
@@ -136,6 +136,8 @@ _MODULES = (
     flux,
     charts,
     queues,
+    serving,
+    endpoint_services,
 )
 ALL = Rules(
     **{

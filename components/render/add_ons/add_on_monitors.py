@@ -19,7 +19,7 @@ from components.render.region import cluster_metrics, monitors
 from components.render.region.logs import collector
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
-from components.render.workloads import kueue, slurm_alerts, slurm_pool
+from components.render.workloads import kueue, serving, slurm_alerts, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 
@@ -40,6 +40,7 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
     collector.CHART: lambda _: collector.monitored(),
     kueue.CHART: lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
+    serving.CHART: lambda _: {"enablePrometheus": True},
 }
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
@@ -86,6 +87,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
         *_logs(add_ons),
         _storage(),
         *kueue.alerts(cluster.queues),
+        *serving.alerts(add_ons, cluster.endpoints),
     ]
     rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:

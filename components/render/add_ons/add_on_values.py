@@ -16,7 +16,7 @@ from components.render.pod_placement import CRITICAL, EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
 from components.render.region.logs import collector
-from components.render.workloads import kueue, slurm_pool
+from components.render.workloads import kueue, serving, slurm_pool
 
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
@@ -153,6 +153,16 @@ def _kueue(facts: ClusterFacts) -> dict[str, Any]:
     return {**placed, **kueue.configuration(facts.queues)}
 
 
+def _serving(facts: ClusterFacts) -> dict[str, Any]:
+    return {
+        # API servers ask the webhook about each pod of a group; one of two replicas leads.
+        "replicaCount": 2,
+        # An empty tag is the version of the chart; the values of the chart's source name the main branch.
+        "image": {"manager": {"tag": "", "pullPolicy": "IfNotPresent"}},
+        **facts.placement,
+    }
+
+
 def _slurm(facts: ClusterFacts) -> dict[str, Any]:
     return {
         "priorityClassName": SERVICE,
@@ -182,6 +192,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     metrics_writer.CHART: _monitoring,
     collector.CHART: _logs,
     kueue.CHART: _kueue,
+    serving.CHART: _serving,
     slurm_pool.CHART: _slurm,
 }
 """Functions that return the values, by chart."""
@@ -203,6 +214,14 @@ MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         },
     ),
     kueue.CHART: kueue.WEBHOOKS,
+    # The chart has no value for the priority.
+    serving.CHART: (
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "spec": {"template": {"spec": {"priorityClassName": SERVICE}}},
+        },
+    ),
     slurm_pool.CHART: (
         {
             "apiVersion": "admissionregistration.k8s.io/v1",

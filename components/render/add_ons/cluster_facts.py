@@ -53,6 +53,8 @@ class ClusterFacts:
     """Checks of nodes, by instance type of the cluster."""
     queues: QueueSettings | None = None
     """Settings of the cluster's queues; None without queues."""
+    endpoints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the endpoints of models, by namespace."""
     writer: MetricsWriter | None = None
     """Writer of metrics to the store of the region; None without a store."""
     logs: LogsWriter | None = None

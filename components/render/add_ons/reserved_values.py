@@ -139,6 +139,11 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
         "rollout": _AT_ONCE,
     },
     "kueue": {"enablePrometheus": _MONITORED, "metrics.prometheusNamespace": _MONITORED},
+    "lws": {
+        "enablePrometheus": _MONITORED,
+        "enableCertManager": "the controller creates its certificate itself",
+        "replicaCount": "the API server asks the webhook about each pod of a group",
+    },
     "slurm-operator": {
         "crds": "the operator cannot start without its kinds",
         "webhook.replicas": "the API server asks the webhook about each pod that starts",

@@ -12,7 +12,7 @@ from components.specs.reading.loader import INSTANCE_TYPES, REGION, WAIVERS
 from components.specs.reading.problems import Problem
 from components.specs.storage.nfs import VOLUME, NfsClassSpec
 from components.specs.storage.storage_class import ReclaimPolicy
-from components.specs.storage.topolvm import SPARE_GIB, TopolvmClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
 from components.specs.storage.vast import VastClassSpec
 
 AREA = "storage"
@@ -44,7 +44,7 @@ def spare_room(environment: Environment) -> Iterator[Problem]:
         if not isinstance(entry, TopolvmClassSpec):
             continue
         at, other = first.setdefault(entry.device_class, (index, entry))
-        spare, kept = _spare(entry), _spare(other)
+        spare, kept = entry.reserved_gib, other.reserved_gib
         if spare != kept:
             value = f"is {spare}Gi" if entry.spare else f"is missing and defaults to {spare}Gi"
             text = (
@@ -60,10 +60,6 @@ def spare_room(environment: Environment) -> Iterator[Problem]:
                 )
                 yield problem(environment, REGION, ("storage", index, "spare"), text)
                 break
-
-
-def _spare(entry: TopolvmClassSpec) -> int:
-    return SPARE_GIB if entry.spare_gib is None else entry.spare_gib
 
 
 def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterator[tuple[InstanceType, int]]:

@@ -170,12 +170,12 @@ def gangs(environment: Environment) -> Iterator[Problem]:
                 if pool is None:
                     continue
                 place_of = (*path, "gangs", name)
-                if not _has_level(environment, pool, gang.within):
+                if not has_level(environment, pool, gang.within):
                     why = "autoscaling pools have no topology" if pool.autoscaling else "nodes have no label for it"
                     text = f"is within one {gang.within}, but {why}; remove it"
                     yield problem(environment, queues.cluster.file, (*place_of, "within"), text)
                     continue
-                most = _largest(environment, queues.cluster.cluster.name, pool, gang.within)
+                most = largest_domain(environment, queues.cluster.cluster.name, pool, gang.within)
                 if most is not None and gang.nodes > most:
                     text = f"is {gang.nodes}, but one {gang.within} has at most {most} nodes of pool {name}; write"
                     yield problem(environment, queues.cluster.file, (*place_of, "nodes"), f"{text} {most} or less")
@@ -216,24 +216,27 @@ def _unusable(environment: Environment, queues: _Queues, pool: NodePoolSpec) -> 
     return "runs VMs, which do not wait in queues" if pool.name in [other.name for other in of_vms] else ""
 
 
-def _has_level(environment: Environment, pool: NodePoolSpec, domain: GangDomain) -> bool:
+def has_level(environment: Environment, pool: NodePoolSpec, domain: GangDomain) -> bool:
+    """Return whether nodes of ``pool`` have a label for ``domain`` by which jobs can be placed."""
     known = levels(environment, pool)
     kind = environment.failure_domain_kind(pool.instance_type)
     return _LABELS[domain] in known or (bool(known) and kind is FailureDomain(domain.value))
 
 
-def _largest(environment: Environment, cluster: str, pool: NodePoolSpec, domain: GangDomain) -> int | None:
+def largest_domain(environment: Environment, cluster: str, pool: NodePoolSpec, domain: GangDomain) -> int | None:
     """Return the maximum number of nodes of ``pool`` in one domain; None before hosts are assigned to the pool."""
+    return max(domain_sizes(environment, cluster, pool, domain), default=None)
+
+
+def domain_sizes(environment: Environment, cluster: str, pool: NodePoolSpec, domain: GangDomain) -> list[int]:
+    """Return the maximum number of nodes of ``pool`` in each domain; empty before hosts are assigned to the pool."""
     key, place_of = pool_key(cluster, pool.name), FailureDomain(domain.value)
     hosts = environment.allocations.hosts
     sizes = Counter(host.domain(place_of) for host in environment.hosts if hosts.get(host.host) == key)
-    if not sizes:
-        return None
-    most = max(sizes.values())
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if kind and kind.scale is Scale.RACK and domain is GangDomain.RACK:
-        return nodes_within(most, declared_spares(environment, pool))
-    return min(most, most_nodes(environment, pool))
+        return [nodes_within(size, declared_spares(environment, pool)) for size in sizes.values()]
+    return [min(size, most_nodes(environment, pool)) for size in sizes.values()]
 
 
 RULES = Rules(

@@ -23,6 +23,7 @@ from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.pools.kubelet import KubeletSpec
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.workloads.queues import QueuesSpec
+from components.specs.workloads.serving import ServingSpec
 from components.specs.workloads.slurm import SlurmSpec
 
 
@@ -97,6 +98,9 @@ class ClusterSpec(Spec):
     managed."""
     queues: QueuesSpec | None = None
     """Quotas of the tenant's teams on the pools, and the queues of their jobs, which Kueue admits; none by default."""
+    serving: ServingSpec | None = None
+    """Endpoints of models on pools of the cluster, for which the add-on ``lws`` creates groups of pods; none by
+    default."""
     flux: FluxSpec | None = None
     """Git repository of the tenant, which Flux applies in the cluster; Flux is not installed by default."""
     slurm: SlurmSpec | None = None

@@ -87,6 +87,11 @@ class ClassSpec(CheckedSpec):
         return ""
 
     @property
+    def reserved_gib(self) -> int:
+        """Return the space on the disks of a node that volumes cannot use, in GiB; 0 if volumes are not on nodes."""
+        return 0
+
+    @property
     def system(self) -> str:
         """Return the host of the storage system; empty if volumes are on nodes."""
         return next((str(getattr(self, key)) for key in (*self.SERVERS, *self.MANAGEMENT_APIS)), "")

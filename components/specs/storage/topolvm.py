@@ -45,6 +45,11 @@ class TopolvmClassSpec(ClassSpec):
         return self.device_class
 
     @property
+    def reserved_gib(self) -> int:
+        """Return the reserved space in GiB."""
+        return SPARE_GIB if self.spare_gib is None else self.spare_gib
+
+    @property
     def spare_gib(self) -> int | None:
         """Return the reserved space in GiB; None for the default of lvmd."""
         return None if self.spare is None else bytes_of(self.spare) // _GIBIBYTE

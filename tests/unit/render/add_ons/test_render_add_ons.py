@@ -146,6 +146,7 @@ def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]
         ("gpu-operator", ("operator",)),
         ("metrics-server", ()),
         ("kueue", ("controllerManager",)),
+        ("lws", ()),
         ("dra-driver-nvidia-gpu", ("controller",)),
     ],
 )
