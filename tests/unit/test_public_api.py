@@ -62,6 +62,8 @@ NAMES = [
     "RegionSpec",
     "RequestPriority",
     "RequestPriorityInput",
+    "Serving",
+    "ServingInput",
     "Slurm",
     "SlurmInput",
     "SpecError",

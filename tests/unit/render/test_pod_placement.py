@@ -32,7 +32,7 @@ Found = tuple[str, str, str]
 _SYSTEM = TaintSpec(key="CriticalAddonsOnly", effect=TaintEffect.NO_SCHEDULE)
 _JOBS = TaintSpec(key="workload", value="training", effect=TaintEffect.NO_SCHEDULE)
 WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet", "Job")
-_EVERYTHING = ("default", "monitoring", "kueue", "slurm")
+_EVERYTHING = ("default", "monitoring", "kueue", "slurm", "lws")
 _PLACES = re.compile(r"(.*[nN]odeSelector|.*[tT]olerations|affinity|nodeAffinity|nodeName)")
 
 
@@ -185,7 +185,7 @@ def test_the_table_says_what_real_charts_say(tmp_path: Path) -> None:
                 different += [f"{chart} {text}" for text in differences(helm, item)]
 
     assert different == []
-    assert compared >= {"cert-manager", "kueue", "metallb", "node-feature-discovery", "slurm-operator", "topolvm"}
+    assert compared >= {"cert-manager", "kueue", "lws", "metallb", "node-feature-discovery", "slurm-operator", "topolvm"}
 
 
 def test_no_chart_waits_for_a_node_before_it_is_installed(tmp_path: Path) -> None:
