@@ -185,7 +185,15 @@ def test_the_table_says_what_real_charts_say(tmp_path: Path) -> None:
                 different += [f"{chart} {text}" for text in differences(helm, item)]
 
     assert different == []
-    assert compared >= {"cert-manager", "kueue", "lws", "metallb", "node-feature-discovery", "slurm-operator", "topolvm"}
+    assert compared >= {
+        "cert-manager",
+        "kueue",
+        "lws",
+        "metallb",
+        "node-feature-discovery",
+        "slurm-operator",
+        "topolvm",
+    }
 
 
 def test_no_chart_waits_for_a_node_before_it_is_installed(tmp_path: Path) -> None:
