@@ -76,7 +76,7 @@ def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
     query = history_query(library_checks()["gpu-lost"].model_copy(update=changes))
     rule = {"alert": "History", "expr": query, "for": "0s", "labels": {}, "annotations": {"nodes": "{{ $value }}"}}
     series = 'kube_node_status_condition{{cluster="c",node="{}",condition="GpuLost",status="true"}}'
-    values = {"a": "0x10 1x8 0x60", "b": "0x20 1x4 0x60", "c": "0x90"}
+    values = {"a": "0x10 1x8 0x60", "b": "0x20 1x3 0x60", "c": "0x90"}
     alerts = [{"exp_labels": {"cluster": "c"}, "exp_annotations": {"nodes": str(count)}}]
     history = {
         "name": "history",
