@@ -14,11 +14,17 @@ from yaml import CollectionNode, Node
 def edited(text: str, edit: Callable[[Any], Any]) -> str:
     """Return ``text`` with ``edit`` applied to its document. Unchanged entries keep their bytes.
 
+    A file whose indentation new entries would contradict gets the layout of the YAML writer; comments are preserved.
+
     Args:
         text: Text of a YAML file without problems.
         edit: Function that takes the document of ruamel.yaml's round-trip reader and returns the edited document.
     """
-    return _merged(text, rewritten(text, lambda document: document), rewritten(text, edit))
+    untouched, changed = rewritten(text, lambda document: document), rewritten(text, edit)
+    if changed == untouched:
+        return text
+    merged = _merged(text if text.endswith("\n") else f"{text}\n", untouched, changed)
+    return merged if _are_equal(merged, changed) else changed
 
 
 def rewritten(text: str, edit: Callable[[Any], Any]) -> str:
@@ -40,6 +46,18 @@ def _round_trip() -> YAML:
     writer.width = 4096
     writer.indent(mapping=2, sequence=4, offset=2)
     return writer
+
+
+def _are_equal(text: str, other: str) -> bool:
+    """Return whether both texts are YAML with the same content; ``other`` is."""
+    try:
+        return bool(_content(text) == _content(other))
+    except yaml.YAMLError:
+        return False
+
+
+def _content(text: str) -> Any:
+    return yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - it creates only texts, lists and mappings
 
 
 def _merged(original: str, untouched: str, changed: str) -> str:

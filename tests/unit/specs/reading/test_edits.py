@@ -80,3 +80,23 @@ def test_an_edit_within_lists_keeps_the_entries_beside_it() -> None:
 @pytest.mark.parametrize("text", [TEXT, "# nothing\n", "a: 1\n", "a:\n- 1\n-  2\n"])
 def test_an_edit_that_changes_nothing_leaves_every_byte(text: str) -> None:
     assert edited(text, lambda document: document) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("hosts:\n  a: {b: 1}   # the last", "hosts:\n  a: {b: 1}   # the last\n  c: 2\n"),
+        ("hosts:\n    a: {b: 1}   # wide\n", "hosts:\n  a: {b: 1}     # wide\n  c: 2\n"),
+        ("hosts:\n a: {b: 1}\n", "hosts:\n  a: {b: 1}\n  c: 2\n"),
+    ],
+)
+def test_an_entry_comes_into_files_without_a_last_line_break_or_with_other_spaces(text: str, after: str) -> None:
+    def add(document: dict[str, dict[str, int]]) -> object:
+        document["hosts"]["c"] = 2
+        return document
+
+    assert edited(text, add) == after
+
+
+def test_an_edit_that_changes_nothing_adds_no_line_break() -> None:
+    assert edited("a:\n    b: 1", lambda document: document) == "a:\n    b: 1"
