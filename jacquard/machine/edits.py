@@ -160,9 +160,8 @@ def _stage(folder: Path, contents: Mapping[Path, bytes]) -> None:
         for path, content in contents.items():
             target = path.resolve()
             copy = temporary / target.relative_to(folder.resolve())
-            for made in (copy.parent, target.parent):
-                made.mkdir(parents=True, exist_ok=True)
-            _require_writable(target.parent)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            _require_writable(next(parent for parent in target.parents if parent.exists()))
             with copy.open("wb") as file:
                 file.write(content)
                 file.flush()
@@ -204,7 +203,7 @@ def _finish(folder: Path, *, undo: bool = False) -> None:
 
 
 def _require_writable(folder: Path) -> None:
-    """Pass if files of ``folder`` can be replaced.
+    """Pass if files of ``folder`` can be replaced, and files and folders be created in it.
 
     Raises:
         PermissionError: they cannot.

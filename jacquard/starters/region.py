@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ruamel.yaml.comments import CommentedMap
 
 from components.specs.environment import Environment
+from components.specs.fleet.fleet import RegionStatus
+from components.specs.natural import natural
 from components.specs.reading import schema
+from components.specs.reading.edits import edited, loaded
 from components.specs.reading.kinds import KINDS
 from components.specs.reading.loader import CATALOG, REGION
 from components.specs.reading.lock_text import entry_text
@@ -51,6 +55,22 @@ def like(environment: Environment, folder: Path, name: str, halls: Sequence[str]
     headers = (_first_line(folder / _inventory(hall)) for hall in there)
     hosts = dict.fromkeys(map(_inventory, halls or there), next(filter(None, headers), HEADER))
     return {REGION: with_halls(text, halls) if halls else text, **hosts}
+
+
+def with_building(text: str, region: str) -> str:
+    """Return the text of a ``fleet.yaml`` with ``region`` as ``building``; the other fields are unknown and omitted.
+
+    Regions are sorted by name, but the first one remains first, because comments above it may be about it.
+    """
+
+    def edit(document: Any) -> Any:
+        [(name, entry)] = loaded(entry_text({region: {"status": RegionStatus.BUILDING.value}})).items()
+        regions = document.get("regions") or CommentedMap()
+        regions.insert(sum(natural(other) < natural(region) for other in regions) or 1, name, entry)
+        document["regions"] = regions
+        return document
+
+    return edited(text, edit)
 
 
 def renamed(text: str, before: str, after: str) -> str:

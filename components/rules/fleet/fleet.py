@@ -29,7 +29,7 @@ def unlisted_regions(fleet: Fleet, environments: Sequence[Environment]) -> Itera
     for environment in environments if fleet.spec else ():
         name = environment.name
         if name not in fleet.regions and environment.region.stage is not Stage.REHEARSAL:
-            text = f"has no {name}; add {name}: {{status: building, jurisdictions: [...]}}"
+            text = f"has no {name}; add {name}: {{status: {RegionStatus.BUILDING}}}"
             yield name, fleet.problem(FLEET, ("regions",), text)
 
 

@@ -33,9 +33,9 @@ class FleetRegionSpec(CheckedSpec):
 
     status: RegionStatus
     """Whether the region takes orders."""
-    jurisdictions: tuple[Label, ...] = Field(min_length=1)
+    jurisdictions: tuple[Label, ...] = ()
     """Jurisdictions whose laws apply to data in the region, such as ``[it, eu]``. An order is placed only in regions
-    with one of its jurisdictions."""
+    with one of its jurisdictions. Required, except while the region is being built."""
     latency_group: Label | None = None
     """Name of a group of regions with low latency between them. By default the region is near no other region."""
     capabilities: tuple[Label, ...] = ()
@@ -43,7 +43,13 @@ class FleetRegionSpec(CheckedSpec):
     Fabrics, storage drivers and VMs are derived from the data of the region."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield capabilities that are derived from the data of the region, and duplicates."""
+        """Yield missing jurisdictions, capabilities that are derived from the data of the region, and duplicates."""
+        if not self.jurisdictions and self.status is not RegionStatus.BUILDING:
+            text = (
+                f"is required, because the region is {self.status}; write jurisdictions: [us], or status:"
+                f" {RegionStatus.BUILDING}"
+            )
+            yield ConstraintViolation(text, ("jurisdictions",))
         for index, name in enumerate(self.capabilities):
             if _DERIVED.fullmatch(name):
                 text = f"'{name}' is derived from the data of the region; remove it"

@@ -80,8 +80,7 @@ def load_fleet(folder: Path) -> Fleet:
         SpecError: Contains all problems of the files.
     """
     reader = _Reader(folder)
-    path = folder / Path(FLEET).name
-    spec = reader.read(path, FLEET, FleetSpec) if path.exists() or path.is_symlink() else None
+    spec = reader.fleet()
     orders = tuple(reader.named(ORDERS, "order", OrderSpec))
     campaigns = tuple(reader.named(CAMPAIGNS, "campaign", CampaignSpec))
     if reader.problems:
@@ -90,11 +89,29 @@ def load_fleet(folder: Path) -> Fleet:
     return Fleet(spec=spec, orders=orders, campaigns=campaigns, folders=folders, positions=positions)
 
 
+def load_regions(folder: Path) -> FleetSpec | None:
+    """Return the content of ``fleet.yaml`` in ``folder`` (all environments); None if there is no such file.
+
+    Raises:
+        SpecError: Contains all problems of the file.
+    """
+    reader = _Reader(folder)
+    spec = reader.fleet()
+    if reader.problems:
+        raise SpecError(NAME, reader.problems)
+    return spec
+
+
 class _Reader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.places: dict[str, Place] = {}
         self.problems: list[Problem] = []
+
+    def fleet(self) -> FleetSpec | None:
+        """Return the content of ``fleet.yaml``; None, with recorded problems if it exists and is invalid."""
+        path = self._folder / Path(FLEET).name
+        return self.read(path, FLEET, FleetSpec) if path.exists() or path.is_symlink() else None
 
     def read(self, path: Path, file: str, model: type[_Model]) -> _Model | None:
         """Return the content of ``path``; None, with recorded problems, if it is invalid."""

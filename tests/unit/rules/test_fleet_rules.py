@@ -14,10 +14,7 @@ from components.specs.reading.problems import SpecError
 
 REAL = ("stage: rehearsal", "stage: development")
 OPEN = "{status: open, jurisdictions: [us]}"
-UNLISTED = (
-    "../fleet.yaml:2 regions: has no palmtop; add palmtop: {status: building, jurisdictions: [...]}"
-    " (fleet.unlisted-regions)"
-)
+UNLISTED = "../fleet.yaml:2 regions: has no palmtop; add palmtop: {status: building} (fleet.unlisted-regions)"
 HEAD = "schema_version: 1\nregions:\n"
 
 
@@ -48,6 +45,12 @@ def test_a_region_without_an_entry(both: Any, laptop: Any) -> None:
     write(laptop.root, f"{HEAD}  laptop: {OPEN}\n")
 
     assert lines(both, laptop.root, REAL) == {"palmtop": [UNLISTED]}
+
+
+def test_a_region_that_is_built_needs_no_jurisdictions_yet(both: Any, laptop: Any) -> None:
+    write(laptop.root, f"{HEAD}  laptop: {OPEN}\n  palmtop: {{status: building}}\n")
+
+    assert lines(both, laptop.root, REAL) == {}
 
 
 def test_an_entry_without_a_region(both: Any, laptop: Any) -> None:
@@ -128,8 +131,15 @@ def test_an_open_region_may_grow_and_a_wrong_or_missing_file_is_reported_elsewhe
     [
         ("{status: close, jurisdictions: [us]}", "3 regions.laptop.status: must be one of building, open"),
         ("{jurisdictions: [us]}", "3 regions.laptop.status: is required"),
-        ("{status: open}", "3 regions.laptop.jurisdictions: is required"),
-        ("{status: open, jurisdictions: []}", "3 regions.laptop.jurisdictions: needs at least 1 entry"),
+        (
+            "{status: open}",
+            (
+                "3 regions.laptop.jurisdictions: is required, because the region is open; write jurisdictions: [us], or"
+                " status: building"
+            ),
+        ),
+        ("{status: draining}", "3 regions.laptop.jurisdictions: is required, because the region is draining; write "),
+        ("{status: open, jurisdictions: []}", "3 regions.laptop.jurisdictions: is required, because the region is "),
         ("{status: open, jurisdictions: us}", "3 regions.laptop.jurisdictions: must be a list"),
         ("{status: open, jurisdictions: [us, us]}", "3 regions.laptop.jurisdictions[1]: 'us' is listed twice; remove"),
         ("{status: open, jurisdictions: [US]}", "3 regions.laptop.jurisdictions[0]: "),

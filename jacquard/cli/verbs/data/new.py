@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ import typer
 from rich.text import Text
 
 from components.specs.base import DNS_LABEL, LABEL
+from components.specs.fleet.fleet import RegionStatus
+from components.specs.reading.fleet import FLEET, load_regions
 from components.specs.reading.loader import CATALOG, load_environment
 from components.specs.reading.problems import listed
 from jacquard.cli import arguments, data
@@ -21,7 +24,7 @@ from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 from jacquard.machine.pins import PIN_FILE, is_of_this_machine, requirement
 from jacquard.starters.hosts import MAX_HALLS
-from jacquard.starters.region import FILES, catalogue, example, like, schemas
+from jacquard.starters.region import FILES, catalogue, example, like, schemas, with_building
 from jacquard.starters.region import repository as around_regions
 from jacquard.starters.written_files import FILE as ARCHIVE
 from jacquard.starters.written_files import Written, packed
@@ -49,6 +52,17 @@ _PIPELINE = ".gitlab-ci.yml"
 """Pipeline whose regions are a list, because GitLab cannot compute the matrix of a job."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _New:
+    """Result of the command in the folder of all environments, with paths relative to it."""
+
+    files: list[str]
+    edited: list[str]
+    """Existing files that the command edited."""
+    lines: list[str]
+    """Lines of the summary about existing files."""
+
+
 def new(
     region: _Region,
     *,
@@ -61,8 +75,8 @@ def new(
 
     Without --like, creates a small rehearsal with example hosts and one tenant, which runs on this machine; edit it
     from there. With --like, copies everything except tenants and hosts, which you then write and import. With
-    --repository, also creates the program, policies, components and workflows around environments/. Existing files are
-    never changed.
+    --repository, also creates the program, policies, components and workflows around environments/. If there is a
+    fleet.yaml, the region is added to it as building. Other existing files are never changed.
     """
     root = repository.expanduser().resolve() if repository else None
     folder = root / paths.DATA if root else paths.environments()
@@ -73,17 +87,19 @@ def new(
     if root:
         _refuse_files(root, [ARCHIVE, *around])
     texts = _texts(region, like_, chosen)
-    files = _write(region, texts, folder)
+    written = _write(region, texts, folder)
+    files, edited = written.files, written.edited
     steps = _next(region, like_)
     if root:
-        written = Written(version=installed_version(), region=region, texts=unedited | catalogue())
-        replace_text(root / ARCHIVE, packed(written))
+        archive = Written(version=installed_version(), region=region, texts=unedited | catalogue())
+        replace_text(root / ARCHIVE, packed(archive))
         files = [*sorted([ARCHIVE, *_write_around(root, around)]), *(f"{paths.DATA}/{path}" for path in files)]
+        edited = [f"{paths.DATA}/{path}" for path in edited]
         steps = _first(root) | steps
     if output is Format.JSON:
-        print_json({"environment": region, "files": files, "next": list(steps)})
+        print_json({"environment": region, "files": files, "edited": edited, "next": list(steps)})
     else:
-        _report(str(root or paths.DATA), files, like_, steps)
+        _report(str(root or paths.DATA), files, written.lines, like_, steps)
         if root is None and not _is_in_pipeline(region):
             show(f"if you use GitLab, add {region} to the regions in {_PIPELINE}", "note")
 
@@ -104,10 +120,10 @@ def _texts(region: str, like_: str | None, halls: list[str]) -> dict[str, str]:
     return like(shape, paths.environments() / like_, region, halls)
 
 
-def _report(root: str, files: list[str], like_: str | None, steps: dict[str, str]) -> None:
+def _report(root: str, files: list[str], edits: list[str], like_: str | None, steps: dict[str, str]) -> None:
     stdout().print(Text(f"{root}: {plural(len(files), 'new file')}"), soft_wrap=True)
-    for path in files:
-        stdout().print(Text(f"  {path}"), soft_wrap=True)
+    for line in (*(f"  {path}" for path in files), *edits):
+        stdout().print(Text(line), soft_wrap=True)
     if like_:
         show(f"the address ranges are those of {like_}; regions that share a backbone need different ones", "note")
     width = max(map(len, steps))
@@ -158,15 +174,15 @@ def _write_around(root: Path, texts: dict[str, str]) -> list[str]:
     return sorted(texts)
 
 
-def _write(region: str, texts: dict[str, str], folder: Path) -> list[str]:
-    """Write the files, and a catalogue if there is none, to ``folder``; return their relative paths.
+def _write(region: str, texts: dict[str, str], folder: Path) -> _New:
+    """Write the files, a catalogue if there is none, and the entry of the fleet to ``folder``, all or none.
 
     Raises:
-        SpecError: the files are not a valid environment; nothing is written.
+        SpecError: the files are not a valid environment, or ``fleet.yaml`` has problems; nothing is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     catalog = folder / CATALOG
-    with data.editing_in(folder, "new"), tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
+    with data.editing_in(folder, "new") as edit, tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
         root = Path(temporary)
         for path, text in texts.items():
             (root / region / path).parent.mkdir(parents=True, exist_ok=True)
@@ -175,12 +191,25 @@ def _write(region: str, texts: dict[str, str], folder: Path) -> list[str]:
         load_environment(region, root)
         _refuse(region, folder / region, [])  # Another command may have created it since.
         parts = [part for part in (CATALOG, region) if not (folder / part).exists()]
-        files = sorted(
-            str(path.relative_to(root)) for part in parts for path in (root / part).rglob("*") if path.is_file()
-        )
-        for part in parts:
-            (root / part).rename(folder / part)
-    return files
+        files = sorted(path.relative_to(root) for part in parts for path in (root / part).rglob("*") if path.is_file())
+        fleet, lines = _fleet(folder, region)
+        edit.write({folder / path: (root / path).read_text(encoding="utf-8") for path in files} | fleet)
+    return _New(files=list(map(str, files)), edited=[path.name for path in fleet], lines=lines)
+
+
+def _fleet(folder: Path, region: str) -> tuple[dict[Path, str], list[str]]:
+    """Return the edit that adds ``region`` to ``fleet.yaml``, and the line about it; both are empty without the file.
+
+    Raises:
+        SpecError: the file has problems.
+    """
+    spec, path = load_regions(folder), folder / Path(FLEET).name
+    if spec is None:
+        return {}, []
+    if region in spec.regions:
+        return {}, [f"{path.name}: {region} is listed already ({spec.regions[region].status})"]
+    line = f"{path.name}: {region} is added as {RegionStatus.BUILDING}; add its jurisdictions before it is opened"
+    return {path: with_building(path.read_text(encoding="utf-8"), region)}, [line]
 
 
 def _first(root: Path) -> dict[str, str]:
