@@ -70,7 +70,7 @@ def _failed_repairs(environment: Environment) -> FailedRepairs | None:
 def _about(tenant: TenantSpec) -> dict[str, str]:
     """Return the namespace annotations of ``tenant``, read by operators and alerts: contacts, window, contract."""
     contacts, changes = tenant.contacts, tenant.changes
-    contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
+    contract = ", ".join(f"{part.nodes} {part.instance_type}{part.period}" for part in tenant.contract)
     return {
         keys.CONTACT_ALERTS: contacts.alerts,
         keys.CONTACT_CHANGES: contacts.changes,

@@ -217,15 +217,6 @@ def requested_nodes(environment: Environment) -> Counter[tuple[str, str]]:
     return nodes
 
 
-def promised_nodes(environment: Environment) -> Counter[tuple[str, str]]:
-    """Return the nodes of all contracts, by tenant and instance type."""
-    nodes = Counter[tuple[str, str]]()
-    for tenant in environment.tenants:
-        for contract in tenant.contract:
-            nodes[tenant.tenant, contract.instance_type] += contract.nodes
-    return nodes
-
-
 def by_instance_type(nodes: Mapping[tuple[str, str], int]) -> Counter[str]:
     """Return numbers by tenant and instance type as sums over all tenants."""
     sums = Counter[str]()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.lookups.capabilities import capabilities
+from components.lookups.fleet.capabilities import capabilities
 from components.placement.decision import Reason, Refusal
 from components.specs.environment import Environment
 from components.specs.fleet.fleet import RegionStatus

@@ -54,6 +54,8 @@ class Verdict:
     left: int | None = None
     """Orderable nodes of the ordered types that the region would keep; None for a region without a rank."""
     refusals: tuple[Refusal, ...] = ()
+    not_yet: tuple[Refusal, ...] = ()
+    """Reasons why the region has room from the first day of the order, and not before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class Decision:
     """Region of the order; None if no region can get it."""
     was_placed: bool = False
     """Whether the order had a region before; there are no verdicts then."""
+    is_reserved: bool = False
+    """Whether the nodes are only reserved in the region, because they are not free yet."""
     verdicts: tuple[Verdict, ...] = ()
 
     @property

@@ -1,12 +1,12 @@
 """Fit of an order into the room of a region: pools, whole racks, one fabric, and the system pool of a new cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from components.lookups.network.fabrics import ports_on, reached
 from components.lookups.spares import nodes_within
 from components.placement.decision import Reason, Refusal
-from components.reports.fleet.room import Room, rooms
+from components.reports.fleet.room import Period, Room, rooms
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderItemSpec, OrderSpec, Within
 from components.specs.hosts.instance_types import InstanceType, Scale
@@ -41,9 +41,11 @@ class Plan:
 
 
 class _Fit:
-    def __init__(self, environment: Environment, order: OrderSpec, vpc: VpcSpec | None) -> None:
+    def __init__(
+        self, environment: Environment, order: OrderSpec, vpc: VpcSpec | None, room: Mapping[str, Room]
+    ) -> None:
         self._environment, self._order, self._vpc = environment, order, vpc
-        self._rooms: Mapping[str, Room] = rooms(environment)
+        self._rooms = room
         self._kinds = environment.instance_types.by_name
         self._halls = {environment.failure_domain(host): host.hall for host in environment.hosts}
         self.refusals: list[Refusal] = []
@@ -163,15 +165,23 @@ class _Fit:
         self.refusals.append(Refusal(reason=reason, text=text, lacking=lacking))
 
 
-def fit(environment: Environment, order: OrderSpec, vpc: VpcSpec | None = None) -> tuple[Plan, list[Refusal]]:
+def fit(
+    environment: Environment,
+    order: OrderSpec,
+    vpc: VpcSpec | None = None,
+    period: Period | None = None,
+    reservations: Sequence[OrderSpec] = (),
+) -> tuple[Plan, list[Refusal]]:
     """Return the pools of ``order`` in a region, and the reasons why they do not fit; empty if they fit.
 
     Args:
         environment: region without problems.
         order: the order.
         vpc: VPC of the cluster to which the order adds pools; None if the order creates the cluster.
+        period: days for which the nodes are needed; by default all days.
+        reservations: other orders that are reserved in the region.
     """
-    fitting = _Fit(environment, order, vpc)
+    fitting = _Fit(environment, order, vpc, rooms(environment, period, reservations))
     plan = fitting.run()
     return plan, fitting.refusals
 

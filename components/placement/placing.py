@@ -10,6 +10,7 @@ from components.placement.constraints import refusals
 from components.placement.decision import Decision, Reason, Refusal, Verdict
 from components.placement.fit import Plan, fit
 from components.placement.tenant_file import with_order
+from components.reports.fleet.room import Period
 from components.rules.checks import check, check_data, errors
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
@@ -53,11 +54,13 @@ class _Candidate:
     text: str | None
     """Text of the tenant's file; None if the region does not have the tenant."""
     extends: bool
+    not_yet: tuple[Refusal, ...] = ()
+    """Reasons why the order can only be reserved; empty if it can be placed."""
 
     @property
-    def key(self) -> tuple[bool, bool, int, str]:
-        """Return the sort key: the tenant's cluster, the tenant, then the least room that would be left."""
-        return not self.extends, self.text is None, self.plan.left, self.environment.name
+    def key(self) -> tuple[bool, bool, bool, int, str]:
+        """Return the sort key: room today, the tenant's cluster, the tenant, then the least room that would be left."""
+        return bool(self.not_yet), not self.extends, self.text is None, self.plan.left, self.environment.name
 
 
 def place(
@@ -69,12 +72,16 @@ def place(
     regions, the one with the least room left is chosen, so that the largest rooms remain for large orders. The first
     region is chosen whose data are valid with the order and its allocated hosts and numbers.
 
+    The pools of a placed order get hosts at once, so the nodes must be free from ``today`` to the end of the order. If
+    they are free from the beginning of the order only, the order is reserved in the region, and placed there later.
+
     Args:
         order: order to place; `components.rules.fleet.orders` reports no problem of it.
         fleet: the fleet.
         environments: all regions of the fleet, in any order.
         texts: text of the tenant's file, by name of each region that has the tenant.
-        today: day of the decision; violations of new rules that are warnings on it do not count.
+        today: day of the decision; violations of new rules that are warnings on it do not count, and contracts that
+            ended before it are not released.
     """
     made = Decision(order=order.order, tenant=order.tenant, needed_from=order.from_, region=order.placed_in)
     if order.placed_in is not None:
@@ -82,35 +89,54 @@ def place(
     refused: list[Verdict] = []
     candidates: list[_Candidate] = []
     for environment in sorted(environments, key=lambda item: item.name):
-        if environment.name in fleet.regions:
-            known = placed_cluster(environment, order.tenant, order.cluster)
-            vpc = known.vpc if known else None
-            plan, unfit = fit(environment, order, vpc)
-            if against := (*refusals(fleet, environment, order), *unfit):
-                refused.append(Verdict(region=environment.name, refusals=against))
+        if environment.name in (fleet.regions if order.reserved_in is None else [order.reserved_in]):
+            candidate = _candidate(order, fleet, environment, texts.get(environment.name), today)
+            if isinstance(candidate, Verdict):
+                refused.append(candidate)
             else:
-                candidates.append(_Candidate(environment, plan, texts.get(environment.name), vpc is not None))
+                candidates.append(candidate)
     ranked: list[Verdict] = []
     edits: Edits | None = None
     for candidate in sorted(candidates, key=lambda item: item.key):
         name = candidate.environment.name
-        if edits is None:
+        if edits is None and not candidate.not_yet:
             tried = _tried(candidate, order, today)
             if isinstance(tried, Refusal):
                 refused.append(Verdict(region=name, refusals=(tried,)))
                 continue
             edits = tried
-        ranked.append(Verdict(region=name, rank=len(ranked) + 1, left=candidate.plan.left))
+        ranked.append(Verdict(region=name, rank=len(ranked) + 1, left=candidate.plan.left, not_yet=candidate.not_yet))
     verdicts = (*ranked, *sorted(refused, key=lambda verdict: verdict.region))
-    region = edits.before.name if edits else None
-    return Placement(decision=replace(made, region=region, verdicts=verdicts), edits=edits)
+    region = ranked[0].region if ranked else None
+    decision = replace(made, region=region, verdicts=verdicts, is_reserved=region is not None and edits is None)
+    return Placement(decision=decision, edits=edits)
 
 
-def with_region(text: str, region: str) -> str:
-    """Return the text of an order's file with its region."""
+def _candidate(
+    order: OrderSpec, fleet: Fleet, environment: Environment, text: str | None, today: dt.date
+) -> _Candidate | Verdict:
+    """Return ``environment`` with the room for ``order`` today or from its first day, or the verdict against it."""
+    known = placed_cluster(environment, order.tenant, order.cluster)
+    vpc = known.vpc if known else None
+    others = fleet.reservations(environment.name, order)
+    days = Period(today=today, first=today, last=order.until or dt.date.max)
+    against = tuple(refusals(fleet, environment, order))
+    plan, unfit = fit(environment, order, vpc, days, others)
+    not_yet: tuple[Refusal, ...] = ()
+    if unfit and not against and order.from_ > today:
+        not_yet = tuple(unfit)
+        plan, unfit = fit(environment, order, vpc, replace(days, first=order.from_), others)
+    if against or unfit:
+        return Verdict(region=environment.name, refusals=(*against, *unfit))
+    return _Candidate(environment, plan, text, vpc is not None, not_yet)
+
+
+def with_region(text: str, region: str, *, is_reserved: bool = False) -> str:
+    """Return the text of an order's file with its region, in which the order is placed or only reserved."""
 
     def edit(document: dict[str, str]) -> dict[str, str]:
-        document["placed_in"] = region
+        document.pop("reserved_in", None)
+        document["reserved_in" if is_reserved else "placed_in"] = region
         return document
 
     return edited(text, edit)

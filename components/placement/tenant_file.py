@@ -45,7 +45,7 @@ def _new(environment: Environment, order: OrderSpec, plan: Plan) -> str:
             f"{_SCHEMA}\n# order {order.order}, needed from {order.from_}\n",
             f"schema_version: {TenantSpec.FORMAT}\ntenant: {order.tenant}\ncontacts: {_flow(order.contacts)}\n",
             "contract:\n",
-            *(f"  - {entry_text({'instance_type': kind, 'nodes': nodes})}\n" for kind, nodes in contract.items()),
+            *(f"  - {_entry(order, kind, nodes)}\n" for kind, nodes in contract.items()),
             *changes,
             f"\nvpcs:\n  - {entry_text(_vpc(order, plan))}\n\nclusters:\n",
             *_lines(_cluster(environment, order, plan), "  "),
@@ -57,11 +57,12 @@ def _extended(document: Any, environment: Environment, order: OrderSpec, plan: P
     """Return the document of a tenant's file with the pools in its cluster, or with a new cluster and VPC."""
     for kind, nodes in _contract(plan, {entry.instance_type for entry in tenant.contract} | _ordered(plan)).items():
         entries = document.get("contract") or []
-        same = next((entry for entry in entries if entry["instance_type"] == kind), None)
+        added = loaded(_entry(order, kind, nodes))
+        same = next((entry for entry in entries if {**entry, "nodes": nodes} == added), None)
         if same is not None:
             same["nodes"] += nodes
         elif entries:
-            entries.append(loaded(entry_text({"instance_type": kind, "nodes": nodes})))
+            entries.append(added)
     cluster = next((item for item in document["clusters"] if item["name"] == order.cluster), None)
     if cluster is not None:
         taken = [pool["name"] for pool in cluster["pools"]]
@@ -82,6 +83,12 @@ def _contract(plan: Plan, kinds: Iterable[str]) -> dict[str, int]:
     every = [*plan.pools, *([plan.system] if plan.system else [])]
     sums = {kind: sum(pool.nodes for pool in every if pool.instance_type == kind) for kind in sorted(kinds)}
     return {kind: nodes for kind, nodes in sums.items() if nodes}
+
+
+def _entry(order: OrderSpec, kind: str, nodes: int) -> str:
+    """Return the text of a contract. It begins at once, because the pools get hosts at once."""
+    end = f", until: {order.until}" if order.until else ""
+    return f"{{instance_type: {kind}, nodes: {nodes}{end}}}"
 
 
 def _vpc(order: OrderSpec, plan: Plan) -> dict[str, Any]:

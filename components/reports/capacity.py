@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from components.allocate.controllers import Budget, budgets
+from components.lookups.contracts import promised_nodes
 from components.lookups.host_use import CountedHost, HostUse, counted_hosts
 from components.lookups.pools import (
     by_instance_type,
@@ -15,7 +17,6 @@ from components.lookups.pools import (
     declared_spares,
     most_nodes,
     pools,
-    promised_nodes,
     rack_hosts,
     wanted_nodes,
 )
@@ -110,12 +111,17 @@ class Capacity:
         }
 
 
-def capacity(environment: Environment) -> Capacity:
-    """Return the capacity of ``environment`` from its data and lock files."""
+def capacity(environment: Environment, today: dt.date | None = None) -> Capacity:
+    """Return the capacity of ``environment`` from its data and lock files.
+
+    Args:
+        environment: the region.
+        today: day of the contracted nodes; by default, the highest number of each tenant counts.
+    """
     by_type: dict[str, dict[str, list[CountedHost]]] = defaultdict(lambda: defaultdict(list))
     for placed in counted_hosts(environment):
         by_type[placed.host.instance_type][placed.failure_domain].append(placed)
-    contracted = by_instance_type(promised_nodes(environment))
+    contracted = by_instance_type(promised_nodes(environment, today))
     demand = _demand(environment)
     types = []
     for kind in environment.instance_types.instance_types:

@@ -1,16 +1,22 @@
 """Regions of the fleet with their capacity, images and open rollouts."""
 
 import datetime as dt
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.lookups.capabilities import capabilities
+from components.lookups.contracts import promised_nodes
+from components.lookups.fleet.capabilities import capabilities
+from components.lookups.pools import by_instance_type
 from components.reports.capacity import Figures, capacity
-from components.reports.fleet.room import rooms
+from components.reports.contracts import ENDING_DAYS, EndingContract, ending_contracts
+from components.reports.fleet.room import Period, reserved_nodes, rooms
 from components.reports.images import all_behind, image_report
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
+from components.specs.fleet.order import OrderSpec
 from components.specs.reading.fleet import Fleet
 
 COLUMNS = ("installed", "out_of_service", "spare", "contracted", "planned", "free", "orderable")
@@ -36,12 +42,27 @@ class FleetFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatedFigures:
+    """Figures of one instance type from a later day on which contracts or reserved orders begin or have ended."""
+
+    day: dt.date
+    contracted: int
+    """Contracted nodes on the day."""
+    reserved: int
+    """Nodes of reserved orders on the day."""
+    orderable: int
+    """Nodes that an order without an end can get from the day on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetType:
     """Capacity of one instance type in one region."""
 
     instance_type: str
     gpus_per_node: int
     nodes: FleetFigures
+    dates: tuple[DatedFigures, ...] = ()
+    """Figures of later days, without days on which they stay the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +92,8 @@ class FleetRegion:
     out_of_date: tuple[str, ...]
     """Pools, and ``dpus``, whose pins differ from the data."""
     rollouts: tuple[OpenRollout, ...]
+    ending_contracts: tuple[EndingContract, ...] = ()
+    """Contracts that end soon, by last day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +103,9 @@ class WaitingOrder:
     order: str
     tenant: str
     needed_from: dt.date
+    until: dt.date | None
+    reserved_in: str | None
+    """Region that has reserved the nodes; None if there is none."""
     nodes: dict[str, int]
     """Ordered nodes by instance type."""
 
@@ -121,25 +147,35 @@ class FleetReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
         totals = {name: asdict(figures) for name, figures in self.totals.items()}
-        orders = [asdict(order) | {"needed_from": order.needed_from.isoformat()} for order in self.orders]
-        data = asdict(self) | {"orders": orders}
+        data = json.loads(json.dumps(asdict(self), default=dt.date.isoformat))
         return {"schema_version": 1, **data, "totals": totals, "gpus": asdict(self.gpus)}
 
 
-def fleet_report(known: Fleet, environments: Sequence[Environment], today: dt.date) -> FleetReport:
-    """Return the report on the regions of the fleet, by name; on all ``environments`` if there is no ``fleet.yaml``."""
+def fleet_report(
+    known: Fleet, environments: Sequence[Environment], today: dt.date, ending_days: int = ENDING_DAYS
+) -> FleetReport:
+    """Return the report on the regions of the fleet, by name; on all ``environments`` if there is no ``fleet.yaml``.
+
+    Args:
+        known: the fleet.
+        environments: all regions, in any order.
+        today: day of the figures.
+        ending_days: days before its end from which a contract is listed.
+    """
     ordered = sorted(environments, key=lambda environment: environment.name)
     members = [item for item in ordered if known.spec is None or item.name in known.regions]
     waiting = sorted(
         (order for order in known.orders if order.placed_in is None), key=lambda order: (order.from_, order.order)
     )
     return FleetReport(
-        regions=tuple(_region(known, environment, today) for environment in members),
+        regions=tuple(_region(known, environment, today, ending_days) for environment in members),
         orders=tuple(
             WaitingOrder(
                 order=order.order,
                 tenant=order.tenant,
                 needed_from=order.from_,
+                until=order.until,
+                reserved_in=order.reserved_in,
                 nodes={item.instance_type: item.nodes for item in order.items},
             )
             for order in waiting
@@ -155,17 +191,18 @@ def _campaign(campaign: CampaignSpec) -> CampaignReport:
     return CampaignReport(campaign=campaign.campaign, title=campaign.title, regions=states | soaked, stopped=stopped)
 
 
-def _region(known: Fleet, environment: Environment, today: dt.date) -> FleetRegion:
-    entry = known.regions.get(environment.name)
-    room = rooms(environment)
-    behind = all_behind(environment)
+def _region(known: Fleet, environment: Environment, today: dt.date, ending_days: int) -> FleetRegion:
+    entry, reservations = known.regions.get(environment.name), known.reservations(environment.name)
+    room = rooms(environment, Period(today=today, first=today), reservations)
+    behind, dates = all_behind(environment), _dates(environment, reservations, today)
     types = tuple(
         FleetType(
             instance_type=kind.instance_type,
             gpus_per_node=kind.gpus_per_node,
             nodes=_figures(kind.total, room[kind.instance_type].nodes if kind.instance_type in room else 0),
+            dates=tuple(dates.get(kind.instance_type, ())),
         )
-        for kind in capacity(environment).types
+        for kind in capacity(environment, today).types
     )
     return FleetRegion(
         region=environment.name,
@@ -180,7 +217,28 @@ def _region(known: Fleet, environment: Environment, today: dt.date) -> FleetRegi
         rollouts=tuple(
             OpenRollout(pool=item.pool, images=item.images, to=item.open_to) for item in behind if item.open_to
         ),
+        ending_contracts=tuple(ending_contracts(environment, today, ending_days)),
     )
+
+
+def _dates(
+    environment: Environment, reservations: Sequence[OrderSpec], today: dt.date
+) -> dict[str, list[DatedFigures]]:
+    """Return the figures of the later days on which they change, by instance type."""
+    found: dict[str, list[DatedFigures]] = defaultdict(list)
+    last: dict[str, tuple[int, int, int]] = {}
+    for day in Period(today=today, first=today).days(environment, reservations):
+        room = rooms(environment, Period(today=today, first=day), reservations)
+        contracted = by_instance_type(promised_nodes(environment, day))
+        reserved = reserved_nodes(environment, reservations, day)
+        for kind, free in room.items():
+            figures = (contracted[kind], reserved[kind], free.nodes)
+            if figures != last.setdefault(kind, figures):
+                found[kind].append(
+                    DatedFigures(day=day, contracted=figures[0], reserved=figures[1], orderable=figures[2])
+                )
+                last[kind] = figures
+    return found
 
 
 def _figures(figures: Figures, orderable: int) -> FleetFigures:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from components.lookups.capabilities import capabilities
-from components.lookups.pools import placed_cluster
+from components.lookups.contracts import changes, promised_nodes
+from components.lookups.fleet.capabilities import capabilities
+from components.lookups.pools import by_instance_type, placed_cluster
+from components.lookups.spares import usable_nodes
+from components.reports.fleet.room import reserved_nodes
 from components.rules.fleet.fleet import FleetRule, Found
 from components.specs.environment import Environment
 from components.specs.fleet.order import Within
@@ -30,6 +33,7 @@ def names(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
             *((("constraints", "near"), name, fleet.regions) for name in [wanted.near] if name),
             *((("constraints", "capabilities", at), name, offered) for at, name in enumerate(wanted.capabilities)),
             *((("placed_in",), name, fleet.regions) for name in [order.placed_in] if name),
+            *((("reserved_in",), name, fleet.regions) for name in [order.reserved_in] if name),
         ]
         for path, name, known in named:
             if name not in known:
@@ -67,5 +71,25 @@ def placed(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]
             yield NAME, fleet.problem(order_file(order.order), ("placed_in",), text)
 
 
-RULES: tuple[FleetRule, ...] = (names, nvlink_domains, placed)
+def reserved_capacity(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report reserved orders that exceed the inventory without spares on a day, in addition to all contracts."""
+    for environment in environments:
+        orders, room = fleet.reservations(environment.name), usable_nodes(environment)
+        for at, order in enumerate(orders):
+            for day in sorted({order.from_, *(day for day in changes(environment) if order.from_ < day)}):
+                mine = reserved_nodes(environment, [order], day)
+                every = by_instance_type(promised_nodes(environment, day))
+                every += reserved_nodes(environment, orders[: at + 1], day)
+                over = [kind for kind in mine if every[kind] > room[kind]]
+                for kind in over:
+                    text = (
+                        f"with these {mine[kind]} nodes, {every[kind]} {kind} of {environment.name} are promised on"
+                        f" {day}, but its inventory fits {room[kind]} without spares; remove the key, then place it"
+                    )
+                    yield NAME, fleet.problem(order_file(order.order), ("reserved_in",), text)
+                if over:
+                    break
+
+
+RULES: tuple[FleetRule, ...] = (names, nvlink_domains, placed, reserved_capacity)
 """Rules about orders."""

@@ -1,15 +1,16 @@
 """Rules about contracts: contracted capacity is available, and tenants do not exceed it."""
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from components.lookups.contracts import first_days, most_contracted, promised_nodes
 from components.lookups.pools import (
     PlacedPool,
     by_instance_type,
     place,
     pools,
     problem,
-    promised_nodes,
     requested_nodes,
     tenant_file,
 )
@@ -30,17 +31,18 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
     last = {(placed.tenant.tenant, placed.pool.instance_type): placed for placed in pools(environment)}
     yield from _not_contracted(environment, planned, last)
     for tenant in environment.tenants:
-        for index, contract in enumerate(tenant.contract):
-            key = (tenant.tenant, contract.instance_type)
-            if planned[key] > contract.nodes:
+        for kind, most in most_contracted(tenant).items():
+            key = (tenant.tenant, kind)
+            if planned[key] > most:
+                index = max(at for at, entry in enumerate(tenant.contract) if entry.instance_type == kind)
                 there = place(environment, last[key].file, last[key].path)
-                more = planned[key] - contract.nodes
-                remedy = f"write {planned[key]}, or make the pools smaller"
-                if more > remaining[contract.instance_type]:
+                more = planned[key] - most
+                remedy = f"write {tenant.contract[index].nodes + more}, or make the pools smaller"
+                if more > remaining[kind]:
                     remedy = f"make the pools smaller by {more}, because the inventory has no more capacity"
+                several = " on one day" if most != tenant.contract[index].nodes else ""
                 text = (
-                    f"{contract.nodes} {contract.instance_type} are contracted, but the pools up to {there} have"
-                    f" {planned[key]}; {remedy}"
+                    f"{most} {kind} are contracted{several}, but the pools up to {there} have {planned[key]}; {remedy}"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -49,7 +51,7 @@ def _not_contracted(
     environment: Environment, planned: Mapping[tuple[str, str], int], last: Mapping[tuple[str, str], PlacedPool]
 ) -> Iterator[Problem]:
     for (name, kind), placed in last.items():
-        contracted = [contract.instance_type for contract in placed.tenant.contract]
+        contracted = list(dict.fromkeys(contract.instance_type for contract in placed.tenant.contract))
         known = environment.instance_types.by_name.get(kind)
         if contracted and kind not in contracted and known and known.gpu and planned[name, kind]:
             count, there = planned[name, kind], place(environment, placed.file, placed.path)
@@ -61,21 +63,27 @@ def _not_contracted(
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report an instance type whose contracted nodes exceed the inventory without spares.
+    """Report an instance type whose contracted nodes exceed the inventory without spares on a day.
 
-    Hosts out of service count as available, because a fault must not make the data invalid.
+    Each entry is reported for its first such day. Hosts out of service count as available, because a fault must not
+    make the data invalid.
     ``components.reports.contracts`` reports unmet contracts.
     """
-    room, promised = usable_nodes(environment), Counter[str]()
-    for tenant in environment.tenants:
-        for index, contract in enumerate(tenant.contract):
-            kind = contract.instance_type
-            before, promised[kind] = promised[kind], promised[kind] + contract.nodes
-            if kind in environment.instance_types.by_name and before <= room[kind] < promised[kind]:
-                short = promised[kind] - room[kind]
-                remedy = f"lower it by {short}" if short < contract.nodes else "remove the contract"
+    room = usable_nodes(environment)
+    entries = [(tenant, *entry) for tenant in environment.tenants for entry in enumerate(tenant.contract)]
+    reported: set[tuple[str, int]] = set()
+    for day in first_days(contract for _, _, contract in entries):
+        promised = Counter[str]()
+        for tenant, index, contract in entries:
+            kind, nodes = contract.instance_type, contract.nodes if contract.is_active(day) else 0
+            before, promised[kind] = promised[kind], promised[kind] + nodes
+            is_new = (tenant.tenant, index) not in reported
+            if is_new and kind in environment.instance_types.by_name and before <= room[kind] < promised[kind]:
+                reported.add((tenant.tenant, index))
+                short, on = promised[kind] - room[kind], f" on {day}" if day > dt.date.min else ""
+                remedy = f"lower it by {short}" if short < nodes else "remove the contract"
                 text = (
-                    f"with these {contract.nodes} nodes, tenants are promised {promised[kind]} {kind}, but the"
+                    f"with these {nodes} nodes, tenants are promised {promised[kind]} {kind}{on}, but the"
                     f" inventory fits {room[kind]} {_without_spares(environment)}; {remedy} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)

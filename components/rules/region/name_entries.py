@@ -13,6 +13,7 @@ from components.specs.network.dpus import ONLY
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
+from components.specs.region.tenant import TenantSpec
 
 Entry = tuple[str, DataPath, str]
 """Name, preceded by its file and path."""
@@ -36,6 +37,12 @@ def entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> It
 def named(file: str, document: Spec, *path: str, key: str = "name") -> Iterator[Entry]:
     """Yield the values of ``key`` of the items of the list at ``path`` of a document."""
     return entries(file, path, key, attrgetter(".".join(path))(document))
+
+
+def contracts(file: str, tenant: TenantSpec) -> Iterator[Entry]:
+    """Yield the instance types of a tenant's contracts, with their periods: entries with other periods add up."""
+    for index, contract in enumerate(tenant.contract):
+        yield file, ("contract", index, "instance_type"), f"{contract.instance_type}{contract.period}"
 
 
 def twice(

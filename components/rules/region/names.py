@@ -13,6 +13,7 @@ from components.render.region.cluster_api import providers
 from components.render.region.operators import NAMESPACE as OPERATORS
 from components.render.region.region import region_operators, storage_drivers
 from components.rules.region.name_entries import (
+    contracts,
     data_stores,
     deployments,
     entries,
@@ -227,7 +228,7 @@ def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]
         for at, access in enumerate(bucket.access):
             places = items(file, ("buckets", index, "access", at, "namespaces"), access.namespaces)
             yield from twice(environment, "namespace", places, "remove one")
-    yield from twice(environment, "contract for", named(file, tenant, "contract", key="instance_type"), "merge them")
+    yield from twice(environment, "contract for", contracts(file, tenant), "merge them")
     for index, vpc in enumerate(tenant.vpcs):
         yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
         peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, peer)) for peer in vpc.peers))

@@ -17,7 +17,7 @@ from components.specs.base import (
     Spec,
 )
 from components.specs.network.tenant_network import Egress, Isolation
-from components.specs.region.tenant import ChangesSpec, ContactsSpec
+from components.specs.region.tenant import ChangesSpec, ContactsSpec, ends_before
 
 
 class Within(StrEnum):
@@ -78,6 +78,8 @@ class OrderSpec(CheckedSpec, DataFile):
     """Rules for disruption of the nodes of a new tenant."""
     from_: dt.date = Field(alias="from")
     """First day on which the tenant needs the nodes. ``jacquard fleet`` lists orders without a region by this day."""
+    until: dt.date | None = None
+    """Last day on which the tenant needs the nodes. By default, the order has no end."""
     cluster: ShortName
     """Cluster of the nodes. If the tenant has a cluster of this name in a region, the order adds pools to it there.
     Otherwise the order creates the cluster, with a VPC of the same name and a system pool."""
@@ -93,9 +95,15 @@ class OrderSpec(CheckedSpec, DataFile):
     """Constraints on the region."""
     placed_in: Label | None = None
     """Region of the order, written by ``jacquard place``. By default the order has no region yet."""
+    reserved_in: Label | None = None
+    """Region whose nodes are reserved for the order, written by ``jacquard place`` if they are not free yet. By default
+    nothing is reserved."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield instance types that are listed twice."""
+        """Yield instance types that are listed twice, an end before the beginning, and a reservation in addition."""
+        yield from ends_before(self.from_, self.until)
+        if self.placed_in is not None and self.reserved_in is not None:
+            yield ConstraintViolation("the order is placed already; remove the key", ("reserved_in",), self.reserved_in)
         kinds = [item.instance_type for item in self.items]
         for index, kind in enumerate(kinds):
             if kind in kinds[:index]:

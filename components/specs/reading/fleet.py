@@ -54,6 +54,11 @@ class Fleet:
         """Return whether ``region`` takes no orders, according to the file."""
         return region in self.regions and self.regions[region].status is not RegionStatus.OPEN
 
+    def reservations(self, region: str, order: OrderSpec | None = None) -> tuple[OrderSpec, ...]:
+        """Return the orders that are reserved in ``region``, except ``order``."""
+        found = (item for item in self.orders if item.reserved_in == region and item.placed_in is None)
+        return tuple(item for item in found if order is None or item.order != order.order)
+
     def problem(self, file: str, path: Sequence[str | int], text: str) -> Problem:
         """Return a problem at the line of ``path`` in ``file``."""
         return Problem(file, self.positions.line(file, path), dotted(path), text)

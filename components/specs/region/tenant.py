@@ -1,10 +1,22 @@
 """Tenant: contacts, contracted capacity, networks, clusters and VMs."""
 
+import datetime as dt
+from collections.abc import Iterator
 from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import DataFile, DnsLabel, Label, Quantity, ShortName, Spec, Text
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DataFile,
+    DnsLabel,
+    Label,
+    Quantity,
+    ShortName,
+    Spec,
+    Text,
+)
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.network.security_groups import SecurityGroupSpec
 from components.specs.network.tenant_network import VpcSpec
@@ -13,6 +25,12 @@ from components.specs.region.observability import ReceiverSpec
 from components.specs.storage.buckets import BucketSpec
 from components.specs.times import WindowSpec
 from components.specs.vms.vm_offering import VmsSpec
+
+
+def ends_before(first: dt.date | None, last: dt.date | None) -> Iterator[ConstraintViolation]:
+    """Yield the violation of a period whose last day ``until`` is before its first day ``from``."""
+    if first is not None and last is not None and last < first:
+        yield ConstraintViolation(f"is before from ({first}); write a later day", ("until",), str(last))
 
 
 class ContactsSpec(Spec):
@@ -27,13 +45,31 @@ class ContactsSpec(Spec):
     """Contact for notices of planned maintenance; ``changes`` by default."""
 
 
-class ContractSpec(Spec):
-    """Capacity that a tenant has paid for."""
+class ContractSpec(CheckedSpec):
+    """Capacity that a tenant has paid for. Entries of one instance type add up on days that their periods share."""
 
     instance_type: Label
     """Hardware class of the capacity, an entry of ``catalog/instance_types.yaml``."""
     nodes: int = Field(ge=1)
     """Number of nodes in all pools and failure domains of the region, without spares."""
+    from_: dt.date | None = Field(default=None, alias="from")
+    """First day of the contract. By default, it has begun."""
+    until: dt.date | None = None
+    """Last day of the contract. By default, it has no end."""
+
+    @property
+    def period(self) -> str:
+        """Return the period as text after the instance type; empty without dates."""
+        days = (("from", self.from_), ("until", self.until))
+        return "".join(f" {word} {day}" for word, day in days if day is not None)
+
+    def is_active(self, day: dt.date) -> bool:
+        """Return whether ``day`` is in the period of the contract."""
+        return (self.from_ or dt.date.min) <= day <= (self.until or dt.date.max)
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield an end before the beginning."""
+        yield from ends_before(self.from_, self.until)
 
 
 class Approval(StrEnum):

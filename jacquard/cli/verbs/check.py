@@ -11,7 +11,7 @@ import typer
 
 from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
-from components.reports.contracts import unmet_contracts
+from components.reports.contracts import ended_contracts, unmet_contracts
 from components.reports.control_planes import outdated_control_planes
 from components.reports.hosts.states import overdue_hosts
 from components.reports.images import all_behind
@@ -151,7 +151,7 @@ def examine(name: str, now: dt.datetime, day: dt.date, *, lenient: bool = False)
             are.
         lenient: whether violations are compared with known ones.
     """
-    started = time.monotonic()
+    started, day_of_now = time.monotonic(), now.astimezone(dt.UTC).date()
     try:
         spec = data.load(name)
         found = sorted((*checks.check(spec), *levels.problems(spec, now)))
@@ -167,7 +167,8 @@ def examine(name: str, now: dt.datetime, day: dt.date, *, lenient: bool = False)
         judgement=judgement,
         behind=() if problems else all_behind(spec),
         control_planes=() if problems else outdated_control_planes(spec),
-        unmet=() if problems else tuple(unmet_contracts(spec)),
+        unmet=() if problems else tuple(unmet_contracts(spec, day_of_now)),
+        ended=() if problems else tuple(ended_contracts(spec, day_of_now)),
         caveats=() if problems else tuple(caveats(spec)),
         canaries=() if problems else tuple(large_canaries(spec)),
         overdue=() if problems else tuple(overdue_hosts(spec, now)),

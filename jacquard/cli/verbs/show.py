@@ -7,6 +7,7 @@ from pathlib import Path
 
 from components.reports.capacity import capacity
 from components.reports.chart_upgrades import chart_upgrades
+from components.reports.contracts import ending_contracts
 from components.reports.examples import examples_of
 from components.reports.images import image_report
 from components.reports.network import paths
@@ -135,7 +136,7 @@ def show(
     show_reports.refuse_format(environment, path, output)
     match path:
         case "capacity":
-            _show_capacity(spec, output, svg)
+            _show_capacity(spec, output, svg, (today or settings.now()).date())
         case "images":
             _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":
@@ -173,12 +174,16 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
         write_text("".join(f"{line}\n" for line in lines))
 
 
-def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
-    table, note = capacity(environment), _drawn(environment, svg)
+def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None, today: dt.date) -> None:
+    table, note = capacity(environment, today), _drawn(environment, svg)
+    ending = ending_contracts(environment, today)
     if output is ShowFormat.JSON:
-        print_json(table.to_json())
+        print_json(table.to_json() | {"ending_contracts": capacity_view.ending_json(ending)})
         return
     stdout().print(capacity_view.table(table))
+    if ending:
+        stdout().print()
+        stdout().print(capacity_view.ending_table({environment.name: ending}))
     stdout().print()
     stdout().print(capacity_view.budget_table(table.controllers))
     write_text(note)

@@ -8,7 +8,7 @@ from typing import Any
 
 from components.reports.canaries import LargeCanary
 from components.reports.caveats import Caveat
-from components.reports.contracts import Unmet
+from components.reports.contracts import EndedContract, Unmet
 from components.reports.control_planes import OutdatedControlPlane
 from components.reports.hosts.states import HostStay
 from components.reports.images import Behind
@@ -43,6 +43,8 @@ class CheckResult:
     """Control planes that are out of date, likewise."""
     unmet: tuple[Unmet, ...] = ()
     """Contracts that cannot be met because of hosts out of service; not a problem, since faults must be recorded."""
+    ended: tuple[EndedContract, ...] = ()
+    """Contracts that ended with nodes in use; not a problem, because the time alone changes it."""
     caveats: tuple[Caveat, ...] = ()
     """Limitations of the backends that isolate VPCs."""
     canaries: tuple[LargeCanary, ...] = ()
@@ -144,6 +146,7 @@ class CheckResult:
             ],
             "control_planes_behind": [asdict(item) for item in self.control_planes],
             "unmet_contracts": [asdict(item) for item in self.unmet],
+            "ended_contracts": [asdict(item) | {"ended": item.ended.isoformat()} for item in self.ended],
             "caveats": [asdict(item) for item in self.caveats],
             "large_canaries": [asdict(item) for item in self.canaries],
             "overdue_hosts": [asdict(item) for item in self.overdue],
@@ -190,6 +193,7 @@ class CheckResult:
             yield f"  advice: {idle(waiver)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)
         yield from (f"  advice: {item}" for item in self.overdue)
+        yield from (f"  advice: {item}" for item in self.ended)
         for found in self.secrets:
             yield f"  advice: {found.place} {found.where}{found.text}"
         yield from (f"  unused: {item.place} {item.where}{item.text}" for item in self.unused)

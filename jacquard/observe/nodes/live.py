@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from components.lookups.contracts import most_contracted
 from components.render.health.quarantine import BURN_IN, EVICTION, QUARANTINE
 from components.render.labels import NODE_IMAGE, NODE_INSTANCE_TYPE
 from components.reports.uniformity import LiveNode
@@ -90,8 +91,9 @@ def capacity_text(seen: Observation, tenant: TenantSpec, node: Object) -> str:
     kind = _kind(node)
     nodes = (body for cluster in tenant.clusters for body in seen.of("Node", cluster.name))
     usable = sum(_kind(body) == kind and _is_usable(body) for body in nodes)
-    contracted = [f", {item.nodes} are contracted" for item in tenant.contract if item.instance_type == kind]
-    return f"{usable} {kind} nodes of {tenant.tenant} take pods{''.join(contracted)}"
+    most = most_contracted(tenant)
+    contracted = f", {most[kind]} are contracted" if kind in most else ""
+    return f"{usable} {kind} nodes of {tenant.tenant} take pods{contracted}"
 
 
 def _kind(node: Object) -> str:

@@ -5,6 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from components.lookups.contracts import most_contracted
 from components.lookups.effects.effect import Effect, worst_of
 from components.lookups.pools import pools
 from components.render.pools.pool_rollout import window_text
@@ -105,12 +106,10 @@ def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row
             missing[kind] += unavailable[placed.key]
             kinds |= {kind} if placed.key in affected or placed.cluster.vpc in released else set()
             drained[kind] |= {placed.cluster.vpc} & released.keys()
-    for contract in tenant.contract:
-        if contract.instance_type in kinds:
+    for kind, contracted in most_contracted(tenant).items():
+        if kind in kinds:
             yield Contracted(
-                instance_type=contract.instance_type,
-                contracted=contract.nodes,
-                lowest=nodes[contract.instance_type]
-                - missing[contract.instance_type]
-                - sum(released[vpc] for vpc in drained[contract.instance_type]),
+                instance_type=kind,
+                contracted=contracted,
+                lowest=nodes[kind] - missing[kind] - sum(released[vpc] for vpc in drained[kind]),
             )

@@ -113,8 +113,8 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
     lists = ["problems", "warnings", "existing", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
-    told = ["behind", "control_planes_behind", "unmet_contracts", "caveats", "large_canaries"]
-    told += ["overdue_hosts", "secrets", "unused"]
+    told = ["behind", "control_planes_behind", "unmet_contracts", "ended_contracts", "caveats"]
+    told += ["large_canaries", "overdue_hosts", "secrets", "unused"]
     assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *told]
     assert [(item["isolation"], item["isolates_hosts"]) for item in answer["caveats"]] == [("dpf-ovn", True)]
     assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]

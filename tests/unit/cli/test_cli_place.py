@@ -102,8 +102,9 @@ def test_an_order_without_room_waits_and_nothing_is_written(invoke: Invoke, orde
     assert json.loads(answer.stdout)["closest"] == "laptop"
     assert files(ordered) == before
     [waiting] = json.loads(invoke("fleet", "--format", "json").stdout)["orders"]
-    assert waiting == {"order": "heron", "tenant": "heron", "needed_from": "2027-01-15", "nodes": {"cpu-gen4": 100}}
-    assert "heron          heron   2027-01-15   100 cpu-gen4" in invoke("fleet").stdout
+    days = {"needed_from": "2027-01-15", "until": None, "reserved_in": None}
+    assert waiting == {"order": "heron", "tenant": "heron", **days, "nodes": {"cpu-gen4": 100}}
+    assert "heron          heron   2027-01-15   -      -            100 cpu-gen4" in invoke("fleet").stdout
 
 
 @pytest.mark.parametrize(

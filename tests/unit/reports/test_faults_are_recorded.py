@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from small_region import NODE_TYPE, RACK_TYPE, allocated, broken, changed, nodes, racks, small_region, sold_out, sold_to
 
@@ -11,7 +13,7 @@ from components.specs.environment import Environment
 
 
 def _told(region: Environment) -> list[str]:
-    return [str(item).partition(": ")[2] for item in unmet_contracts(region)]
+    return [str(item).partition(": ")[2] for item in unmet_contracts(region, dt.date(2026, 11, 28))]
 
 
 def _refused(region: Environment) -> set[str]:

@@ -52,6 +52,8 @@ def test_orders_are_read_by_name(tmp_path: Path) -> None:
         ("alerts: oncall@heron.example, ", "", "4 contacts.alerts: is required"),
         ("from: 2027-01-15\n", "", "1 from: is required"),
         ("2027-01-15", "15.1.2027", "5 from: must be a date"),
+        ("2027-01-15\n", "2027-01-15\nuntil: 2027-01-14\n", "6 until: is before from (2027-01-15) (got "),
+        ("items:", "placed_in: a\nreserved_in: a\nitems:", "9 reserved_in: the order is placed already (got 'a')"),
         ("2027-01-15", "2027-02-30", "5 from: must be a date"),
         ("cluster: heron-train", "cluster: heron-train-of-2027", "6 cluster: "),
         ("version: v1.35.2", "version: 1.35", "7 version: "),

@@ -83,7 +83,7 @@ def allocate(
         after, texts = lock_edits.with_locks(spec, *locks)
         if diff and not check:
             lock_edits.write(edit, spec, after, texts)
-    summary, unmet = sentences(spec, after), list(unmet_contracts(after))
+    summary, unmet = sentences(spec, after), list(unmet_contracts(after, settings.today()))
     if output is Format.JSON:
         answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
         print_json(answer | {"summary": summary, "unmet_contracts": [asdict(item) for item in unmet]})

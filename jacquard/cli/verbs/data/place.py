@@ -1,5 +1,6 @@
 """``jacquard place``: chooses the region of an order, and writes the order into the data of the region."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 from rich.table import Table
 
 from components.placement.decision import Decision
-from components.placement.placing import Edits, place, with_region
+from components.placement.placing import Placement, place, with_region
 from components.rules.checks import check_fleet
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
@@ -44,6 +45,9 @@ def place_order(order: _Order, *, dry_run: _DryRun = False, output: arguments.Fo
 
     An order for a cluster that the tenant already has in a region adds pools to it there. Exits with 3 if no region
     can get the order. A placed order is reported, and nothing changes.
+
+    If the nodes are free only from the first day of the order, they are reserved: only the order changes. Run the
+    command again when contracts have ended and their pools are removed.
     """
     folder = paths.environments()
     with data.editing("place", *data.names(), ORDERS, dry_run=dry_run) as edit:
@@ -51,14 +55,18 @@ def place_order(order: _Order, *, dry_run: _DryRun = False, output: arguments.Fo
         wanted = _known(fleet, order)
         environments = [data.load(name) for name in fleet.regions if name in fleet.folders]
         _require_valid(fleet, wanted, environments)
-        placement = place(wanted, fleet, environments, _texts(folder, wanted, environments), settings.today())
-        diff, texts = _diff(folder, wanted, placement.edits)
+        today = settings.today()
+        _require_future(wanted, today)
+        placement = place(wanted, fleet, environments, _texts(folder, wanted, environments), today)
+        diff, texts = _diff(folder, wanted, placement)
         if placement.edits:
             after, locks = lock_edits.with_locks(placement.edits.after, placement.edits.numbers, placement.edits.pins)
             if dry_run:
                 lock_edits.require_acceptable(placement.edits.before, after)
             else:
                 lock_edits.write(edit, placement.edits.before, after, texts | locks)
+        elif not dry_run:
+            edit.write(texts)
     _print(placement.decision, diff, output, written=bool(diff) and not dry_run)
     if placement.decision.region is None:
         raise Stop(_nothing_fits(placement.decision), ExitCode.WAITING)
@@ -92,6 +100,17 @@ def _require_valid(fleet: Fleet, order: OrderSpec, environments: list[Environmen
         raise SpecError(NAME, problems)
 
 
+def _require_future(order: OrderSpec, today: dt.date) -> None:
+    """Pass unless the order ended without a region.
+
+    Raises:
+        Stop: it did.
+    """
+    if order.placed_in is None and order.until is not None and order.until < today:
+        msg = f"{order.order} ended on {order.until}; write a later day, or remove the order"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
 def _texts(folder: Path, order: OrderSpec, environments: list[Environment]) -> dict[str, str]:
     """Return the text of the tenant's file in each region that has the tenant."""
     return {
@@ -101,17 +120,21 @@ def _texts(folder: Path, order: OrderSpec, environments: list[Environment]) -> d
     }
 
 
-def _diff(folder: Path, order: OrderSpec, edits: Edits | None) -> tuple[list[str], dict[Path, str]]:
-    """Return the diff of all files of a placement, and the texts of the hand-written ones."""
-    if edits is None:
+def _diff(folder: Path, order: OrderSpec, placement: Placement) -> tuple[list[str], dict[Path, str]]:
+    """Return the diff of all files of a placement or a new reservation, and the texts of the hand-written ones."""
+    region, edits = placement.decision.region, placement.edits
+    if region is None or region in {order.placed_in, None if edits else order.reserved_in}:
         return [], {}
-    region, path = edits.before.name, folder / ORDERS / f"{order.order}.yaml"
-    tenant, before = folder / region / edits.file, path.read_text(encoding="utf-8")
-    known = tenant.read_text(encoding="utf-8") if tenant.exists() else ""
-    texts = {path: with_region(before, region), tenant: edits.text}
+    path = folder / ORDERS / f"{order.order}.yaml"
+    before = path.read_text(encoding="utf-8")
+    texts = {path: with_region(before, region, is_reserved=edits is None)}
     diff = file_changes(f"{ORDERS}/{path.name}", before, texts[path])
+    if edits is None:
+        return diff, texts
+    tenant = folder / region / edits.file
+    known = tenant.read_text(encoding="utf-8") if tenant.exists() else ""
     diff += file_changes(f"{region}/{edits.file}", known, edits.text)
-    return diff + changes(edits.before, edits.numbers, edits.pins), texts
+    return diff + changes(edits.before, edits.numbers, edits.pins), texts | {tenant: edits.text}
 
 
 def _print(decision: Decision, diff: list[str], output: Format, *, written: bool) -> None:

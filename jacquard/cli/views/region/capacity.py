@@ -1,13 +1,16 @@
 """The capacity of a region as a table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from components.allocate.controllers import Budget
 from components.reports.capacity import COLUMNS, Capacity, Figures, TypeCapacity
+from components.reports.contracts import EndingContract
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
 
@@ -40,6 +43,23 @@ def budget_table(budgets: Iterable[Budget]) -> Table:
         hosts = Text(f"{budget.hosts:,}", "yellow" if budget.hosts > budget.limit else "")
         table.add_row(budget.name, budget.boot or "", *(f"{count:,}" for count in counts), hosts, f"{budget.limit:,}")
     return table
+
+
+def ending_table(ending: Mapping[str, Sequence[EndingContract]]) -> Table:
+    """Return one row per contract that ends soon, by name of its region."""
+    numbers = ("nodes", "contracted after", "planned", "days")
+    table = plain_table("ending contract", "tenant", "instance type", "until", *numbers, numbers=numbers, wrap=False)
+    for region, contracts in ending.items():
+        for item in contracts:
+            counts = (item.nodes, item.contracted_after, item.planned, item.days)
+            cells = [f"{count:,}" for count in counts]
+            table.add_row(region, item.tenant, item.instance_type, item.until.isoformat(), *cells)
+    return table
+
+
+def ending_json(ending: Iterable[EndingContract]) -> list[dict[str, Any]]:
+    """Return contracts that end soon as JSON data."""
+    return [asdict(item) | {"until": item.until.isoformat()} for item in ending]
 
 
 def _rows(kind: TypeCapacity) -> list[tuple[str, Figures]]:

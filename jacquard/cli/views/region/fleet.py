@@ -8,13 +8,21 @@ from rich.text import Text
 
 from components.reports.fleet.fleet import COLUMNS, FleetFigures, FleetRegion, FleetReport
 from jacquard.cli.tables import plain_table
+from jacquard.cli.views.region.capacity import ending_table
 
 
 def tables(report: FleetReport) -> Iterator[RenderableType]:
-    """Yield the capacity by region and instance type, the state of each region, waiting orders, and campaigns."""
+    """Yield the capacity by region, type and day, the regions' state, ending contracts, orders and campaigns."""
     yield _capacity(report)
+    if any(kind.dates for region in report.regions for kind in region.types):
+        yield Text()
+        yield _dates(report)
     yield Text()
     yield _states(report)
+    ending = {region.region: region.ending_contracts for region in report.regions if region.ending_contracts}
+    if ending:
+        yield Text()
+        yield ending_table(ending)
     if report.orders:
         yield Text()
         yield _orders(report)
@@ -38,6 +46,18 @@ def _capacity(report: FleetReport) -> Table:
     return table
 
 
+def _dates(report: FleetReport) -> Table:
+    numbers = ("contracted", "reserved", "orderable")
+    table = plain_table("later capacity", "instance type", "from", *numbers, numbers=numbers, wrap=False)
+    for region in report.regions:
+        for kind in region.types:
+            for item in kind.dates:
+                figures = (item.contracted, item.reserved, item.orderable)
+                cells = [f"{count:,}" for count in figures]
+                table.add_row(region.region, kind.instance_type, item.day.isoformat(), *cells)
+    return table
+
+
 def _states(report: FleetReport) -> Table:
     table = plain_table("region", "jurisdictions", "latency group", "capabilities", "images", "out of date", "rollouts")
     for region in report.regions:
@@ -54,10 +74,11 @@ def _states(report: FleetReport) -> Table:
 
 
 def _orders(report: FleetReport) -> Table:
-    table = plain_table("waiting order", "tenant", "needed from", "nodes")
+    table = plain_table("waiting order", "tenant", "needed from", "until", "reserved in", "nodes")
     for order in report.orders:
         nodes = ", ".join(f"{count:,} {kind}" for kind, count in order.nodes.items())
-        table.add_row(order.order, order.tenant, order.needed_from.isoformat(), nodes)
+        until = order.until.isoformat() if order.until else "-"
+        table.add_row(order.order, order.tenant, order.needed_from.isoformat(), until, order.reserved_in or "-", nodes)
     return table
 
 

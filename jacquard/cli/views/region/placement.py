@@ -20,13 +20,19 @@ def lines(decision: Decision) -> Iterator[RenderableType]:
             name, rank, left = (verdict.region, _number(verdict.rank), _number(verdict.left)) if not index else [""] * 3
             table.add_row(name, rank, left, reason)
     yield table
-    if decision.region:
+    if decision.is_reserved:
+        day = decision.needed_from
+        yield Text(f"{decision.order} is reserved in {decision.region} from {day}; place it when the nodes are free")
+    elif decision.region:
         yield Text(f"{decision.order} is placed in {decision.region}")
 
 
 def _reasons(verdict: Verdict, decision: Decision) -> Iterator[str]:
     if verdict.rank is not None:
-        yield "chosen" if verdict.region == decision.region else "has room"
+        days = f" from {decision.needed_from}" if verdict.not_yet else ""
+        yield f"{'chosen' if verdict.region == decision.region else 'has room'}{days}"
+    for refusal in verdict.not_yet:
+        yield f"today: {refusal.reason}: {refusal.text}"
     for refusal in verdict.refusals:
         lacking = f"; {refusal.lacking:,} missing" if refusal.lacking else ""
         yield f"{refusal.reason}: {refusal.text}{lacking}"

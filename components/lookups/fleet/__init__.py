@@ -1,0 +1,1 @@
+"""Lookups about all regions together."""
