@@ -99,7 +99,12 @@ def _scalar(schema: Mapping[str, Any]) -> str:
 
 
 def key_to_write(model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return the remedy for a missing key at ``path``: an example generated from its model."""
+    """Return the remedy for a missing key at ``path``: an example generated from its model.
+
+    A violation of the whole file has an empty path, and therefore no key to add.
+    """
+    if not path:
+        return "add it"
     key = str(path[-1])
     models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
     examples = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
@@ -112,7 +117,7 @@ def form_to_write(kinds: Iterable[str], model: type[BaseModel], path: Path, data
     ``kinds`` are the types of pydantic's errors; the result is empty without one about a mapping or a list.
     """
     kind = next((kind for kind in kinds if kind in _FORMS), "")
-    got, key = model_walk.at(data, path), path[-1]
+    got, key = model_walk.at(data, path), path[-1] if path else None
     models = model_walk.models(model_walk.annotation(model, path, data), got) if kind else []
     if models:
         wanted = [shape for shape in map(whole, models) if shape != "{}"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from components.specs.base import Spec
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Spec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.parsing import parsed
 from components.specs.reading.shape import shapes, whole
 from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.region.region import NetworksSpec, RegionSpec
@@ -55,3 +57,31 @@ def test_a_shape_has_whatever_is_required_in_it() -> None:
     assert shapes(RegionSpec)["control_planes"] == "{dedicated: {storage_class: ...}}"
     assert whole(NetworksSpec).startswith("{management: 10.64.0.0/16, bmc: ")
     assert shapes(HostSpec)["slot"] == "1"
+
+
+class _Pair(CheckedSpec, DataFile):
+    """File whose two keys exclude each other, reported at the file itself."""
+
+    one: int | None = None
+    other: int | None = None
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a file with neither or with both."""
+        if (self.one is None) == (self.other is None):
+            yield ConstraintViolation(
+                "has neither one nor other; add it" if self.one is None else "has both; remove one"
+            )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("schema_version: 1\n", "a.yaml:1  has neither one nor other; add it"),
+        ("# first\nschema_version: 1\none: 1\nother: 1\n", "a.yaml:1  has both; remove one"),
+    ],
+)
+def test_a_violation_of_a_whole_file_is_reported_at_its_first_line(text: str, problem: str) -> None:
+    spec, _, problems = parsed("a.yaml", text, _Pair)
+
+    assert spec is None
+    assert [f"{item.place}  {item.where}{item.text}" for item in problems] == [problem]
