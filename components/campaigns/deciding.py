@@ -231,14 +231,33 @@ class _Region:
         return _Outcome(decision=decision, progress=self._before)
 
 
+def recorded_states(campaign: CampaignSpec) -> dict[str, RegionState]:
+    """Return the state of each region without evidence, in the order of the steps.
+
+    The regions of the first step with a region that has not soaked are promoted, unless the campaign is stopped.
+    """
+    states: dict[str, RegionState] = {}
+    is_current = campaign.stopped is None
+    for step in campaign.steps:
+        for name in step.regions:
+            if campaign.has_soaked(name):
+                states[name] = RegionState.SOAKED
+            elif campaign.stopped and campaign.stopped.region == name:
+                states[name] = RegionState.STOPPED
+            else:
+                is_promoted = is_current or name in campaign.progress
+                states[name] = RegionState.PROMOTING if is_promoted else RegionState.PENDING
+        is_current = is_current and all(map(campaign.has_soaked, step.regions))
+    return states
+
+
 def _unchanged(name: str, number: int, campaign: CampaignSpec) -> RegionDecision:
     """Return the state of a region of a later step, or of a stopped campaign."""
     if campaign.stopped and campaign.stopped.region == name:
         text = f"stopped at {campaign.stopped.at.isoformat()}: {campaign.stopped.reason}"
         reasons = (Waiting(reason=Reason.STOPPED, text=text),)
         return RegionDecision(region=name, step=number, state=RegionState.STOPPED, reasons=reasons)
-    state = RegionState.PROMOTING if name in campaign.progress else RegionState.PENDING
-    return RegionDecision(region=name, step=number, state=state)
+    return RegionDecision(region=name, step=number, state=recorded_states(campaign)[name])
 
 
 def _stopped(campaign: CampaignSpec, stop: CampaignStopSpec, decisions: list[RegionDecision]) -> Advance:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from components.campaigns.deciding import recorded_states
 from components.lookups.contracts import promised_nodes
 from components.lookups.fleet.capabilities import capabilities
 from components.lookups.pools import by_instance_type
@@ -117,7 +118,7 @@ class CampaignReport:
     campaign: str
     title: str
     regions: dict[str, str]
-    """``pending``, ``promoting`` or ``soaked``, by region in the order of the steps."""
+    """`RegionState` without evidence, by region in the order of the steps, as ``jacquard campaign`` reports it."""
     stopped: str | None
     """Region in which the campaign is stopped."""
 
@@ -185,10 +186,9 @@ def fleet_report(
 
 
 def _campaign(campaign: CampaignSpec) -> CampaignReport:
-    states = {name: "promoting" if name in campaign.progress else "pending" for name in campaign.regions}
-    soaked = {name: "soaked" for name in campaign.regions if campaign.has_soaked(name)}
+    states = {name: state.value for name, state in recorded_states(campaign).items()}
     stopped = campaign.stopped.region if campaign.stopped else None
-    return CampaignReport(campaign=campaign.campaign, title=campaign.title, regions=states | soaked, stopped=stopped)
+    return CampaignReport(campaign=campaign.campaign, title=campaign.title, regions=states, stopped=stopped)
 
 
 def _region(known: Fleet, environment: Environment, today: dt.date, ending_days: int) -> FleetRegion:

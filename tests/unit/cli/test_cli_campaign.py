@@ -179,7 +179,7 @@ def test_a_wrong_campaign_is_a_problem_of_the_command_and_of_check(known: Fleet,
     assert shown == {
         "campaign": NAME,
         "title": "GPU driver 590 with the golden images of December",
-        "regions": {LAB: "pending", SOUTH: "pending"},
+        "regions": {LAB: "promoting", SOUTH: "pending"},
         "stopped": None,
     }
 
@@ -192,7 +192,7 @@ def test_the_fleet_shows_campaigns(known: Fleet, invoke: Invoke) -> None:
 
     title = "GPU driver 590 with the golden images of December"
     lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert f"{NAME} {title} lab (soaked), eu-south-03a (pending) eu-south-03a" in lines
+    assert f"{NAME} {title} lab (soaked), eu-south-03a (stopped) eu-south-03a" in lines
     stopped = known.run()
     assert stopped.exit_code == ExitCode.REFUSED
     assert "stopped: stopped at 2026-12-01T12:00:00+00:00: alerts of GPUs" in stopped.stderr
