@@ -11,7 +11,7 @@ from components.specs.fleet.campaign import CampaignSpec
 from components.specs.fleet.fleet import FleetRegionSpec, FleetSpec, RegionStatus
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.files import read_text, unreadable
-from components.specs.reading.loader import environments
+from components.specs.reading.loader import REGION, environments
 from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import Problem, SpecError, dotted
@@ -137,6 +137,8 @@ class _Reader:
             model: model of each file.
         """
         home = self._folder / folder
+        if (home / REGION).exists():
+            return  # `load_environment` reports a region with a reserved name.
         if fault := unreadable(home):
             self.problems.append(Problem(f"../{folder}", 0, "", fault))
             return

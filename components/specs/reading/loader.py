@@ -38,6 +38,13 @@ INSTANCE_TYPES = f"../{CATALOG}/instance_types.yaml"
 VERSIONS = f"../{CATALOG}/versions.yaml"
 VM_OFFERINGS = f"../{CATALOG}/vm_offerings.yaml"
 REGION = "region.yaml"
+RESERVED = {
+    CATALOG: "the folder of the catalogue",
+    "orders": "the folder of orders",
+    "campaigns": "the folder of campaigns",
+    "fleet": "the name of all regions in reports",
+}
+"""Names that no region can have, with their meaning."""
 ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _OTHER_REGION = "region.yml"
@@ -94,6 +101,9 @@ def load_environment(name: str, folder: Path) -> Environment:
     known = environments(folder)
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
+        raise SpecError(name, [Problem(REGION, 0, "", text)])
+    if name in RESERVED:
+        text = f"'{name}' is {RESERVED[name]}, not of a region; rename the folder, and write its name as region"
         raise SpecError(name, [Problem(REGION, 0, "", text)])
     if fault := unreadable(folder / name):
         raise SpecError(name, [Problem(f"../{name}", 0, "", fault)])

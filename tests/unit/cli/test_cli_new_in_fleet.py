@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,6 +109,29 @@ def test_a_repository_that_is_created_around_a_fleet(invoke: Invoke, fleet: Path
 
     assert answer["edited"] == ["environments/fleet.yaml"]
     assert list(load_fleet(there.parent).regions) == ["edge-1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("orders", "the folder of orders"),
+        ("campaigns", "the folder of campaigns"),
+        ("fleet", "the name of all regions in reports"),
+        ("catalog", "the folder of the catalogue"),
+    ],
+)
+def test_a_name_that_no_region_can_have(invoke: Invoke, data_folder: Path, name: str, meaning: str) -> None:
+    refused = invoke("new", name)
+    shutil.copytree(data_folder / "laptop", data_folder / name, dirs_exist_ok=True)
+
+    result = invoke("check")
+
+    assert (refused.exit_code, result.exit_code) == (ExitCode.BAD_DATA, ExitCode.BAD_DATA)
+    assert refused.stderr == f"error: region '{name}' is {meaning}; choose another name\n"
+    assert [line for line in result.stderr.splitlines() if not line.startswith(("1 env", "2 env"))] == [
+        f"environments/{name}: 1 problem",
+        f"  region.yaml  '{name}' is {meaning}, not of a region; rename the folder, and write its name as region",
+    ]
 
 
 def test_a_wrong_fleet_is_reported_and_nothing_written(invoke: Invoke, fleet: Path) -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 from components.specs.base import DNS_LABEL, LABEL
 from components.specs.fleet.fleet import RegionStatus
 from components.specs.reading.fleet import FLEET, load_regions
-from components.specs.reading.loader import CATALOG, load_environment
+from components.specs.reading.loader import CATALOG, RESERVED, load_environment
 from components.specs.reading.problems import listed
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
@@ -142,6 +142,8 @@ def _refuse(region: str, folder: Path, halls: list[str]) -> None:
         wrong.append(
             f"region '{region}' is invalid; write a letter, then lower-case letters, digits and '-', at most 63"
         )
+    elif region in RESERVED:
+        wrong.append(f"region '{region}' is {RESERVED[region]}; choose another name")
     elif folder.exists():
         wrong.append(f"{folder} already exists; choose another name, or edit the existing files")
     invalid = [hall for hall in halls if not re.fullmatch(LABEL, hall)]
