@@ -135,7 +135,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "fleet",
             "jacquard.cli.verbs.fleet:fleet",
             "Show capacity, images and open rollouts of all regions.",
-            ("jacquard fleet", "jacquard fleet --format json > fleet.json"),
+            ("jacquard fleet", "jacquard fleet --drift edge-1.json", "jacquard fleet --format json > fleet.json"),
         ),
         Verb(
             "logs",

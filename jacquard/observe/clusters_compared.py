@@ -16,7 +16,7 @@ from components.render.manifest import MANAGEMENT, Manifest, ManifestSet
 from components.reports.garbage import template_kinds
 from components.specs.environment import Environment
 from jacquard.observe.differing import compared, is_ours, manager_of
-from jacquard.observe.drift import Drift, ObjectDrift, Unread, What
+from jacquard.observe.drift import Drift, ObjectDrift, Unread, What, data_digest
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import connect
 from jacquard.providers.errors import ProviderError
@@ -75,6 +75,7 @@ def drift(environment: Environment, connect: Callable[[Environment, str], ApiSer
     return Drift(
         environment=environment.name,
         observed_at=now,
+        data=data_digest(environment),
         compared=sum(answer.compared for answer in answers),
         objects=tuple(sorted(objects, key=lambda item: (item.cluster, item.kind, item.name, item.what))),
         unread=tuple(item for answer in answers for item in answer.unread),

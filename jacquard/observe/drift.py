@@ -1,12 +1,19 @@
 """Data model of drift: differences between declared and live objects, by object, field and owner."""
 
+import hashlib
 from enum import StrEnum
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field, ValidationError
 
-from components.specs.base import Spec
+from components.specs.base import OCI_DIGEST, Spec
+from components.specs.environment import Environment
+from components.specs.reading.problems import dotted
 
 FORMAT = 1
+
+
+class DriftFileError(ValueError):
+    """File that is not an output of ``jacquard drift``. The message contains the position and the problem."""
 
 
 class What(StrEnum):
@@ -92,9 +99,32 @@ class Drift(Spec):
     """Name of the environment."""
     observed_at: AwareDatetime
     """Time of the observation; every answer was received at this time or later."""
+    data: str | None = Field(default=None, pattern=OCI_DIGEST)
+    """Digest of the data that the clusters were compared with; None in files of older versions."""
     compared: int
     """Number of declared objects that were compared."""
     objects: tuple[ObjectDrift, ...]
     """Objects that differ from their declarations, sorted by cluster, kind and name."""
     unread: tuple[Unread, ...]
     """Objects, kinds and clusters that could not be read."""
+
+
+def data_digest(environment: Environment) -> str:
+    """Return the digest of the data of a region, in the notation of lock files; lines and comments do not count."""
+    text = environment.model_dump_json(exclude={"positions"})
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def read_drift(name: str, raw: bytes) -> Drift:
+    """Return the drift in the file ``name`` with content ``raw``.
+
+    Raises:
+        DriftFileError: the file is not the JSON output of ``jacquard drift``.
+    """
+    try:
+        return Drift.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = f" at {dotted(first['loc'])}" if first["loc"] else ""
+        text = f"{name} is not an output of 'jacquard drift ENV --format json'{where}: {first['msg'].lower()}"
+        raise DriftFileError(text) from None

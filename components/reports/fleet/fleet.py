@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from operator import methodcaller
 from typing import Any
 
 from components.campaigns.deciding import recorded_states
@@ -77,6 +78,20 @@ class OpenRollout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FleetDrift:
+    """Last measured drift of a region."""
+
+    observed_at: dt.datetime
+    """Time of the measurement, with a time zone."""
+    compared: int
+    """Declared objects that were compared."""
+    differing: int
+    """Objects that differ from the data."""
+    unread: int
+    """Objects, kinds and clusters that could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRegion:
     """One region of the fleet."""
 
@@ -95,6 +110,8 @@ class FleetRegion:
     rollouts: tuple[OpenRollout, ...]
     ending_contracts: tuple[EndingContract, ...] = ()
     """Contracts that end soon, by last day."""
+    drift: FleetDrift | None = None
+    """Last measured drift; None if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +165,7 @@ class FleetReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
         totals = {name: asdict(figures) for name, figures in self.totals.items()}
-        data = json.loads(json.dumps(asdict(self), default=dt.date.isoformat))
+        data = json.loads(json.dumps(asdict(self), default=methodcaller("isoformat")))
         return {"schema_version": 1, **data, "totals": totals, "gpus": asdict(self.gpus)}
 
 

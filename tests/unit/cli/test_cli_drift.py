@@ -11,10 +11,12 @@ from answering import Answering, answering
 from typer.testing import Result
 
 from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs import drift as verb
 from jacquard.machine import paths
 from jacquard.observe.clusters_compared import drift
+from jacquard.observe.drift import data_digest
 from jacquard.providers.kube import KubeconfigError
 
 Invoke = Callable[..., Result]
@@ -56,6 +58,7 @@ def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[s
     assert answer["unread"] == [{"cluster": "globex-lab", "what": None, "reason": "no route"}]
     schema = json.loads((paths.ROOT / "schemas" / "drift.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(answer, schema)
+    assert answer["data"] == data_digest(load_environment("laptop", paths.environments()))
 
 
 def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, Answering], invoke: Invoke) -> None:

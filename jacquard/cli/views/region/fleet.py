@@ -1,5 +1,6 @@
 """The regions of the fleet as tables."""
 
+import datetime as dt
 from collections.abc import Iterator
 
 from rich.console import RenderableType
@@ -10,8 +11,11 @@ from components.reports.fleet.fleet import COLUMNS, FleetFigures, FleetRegion, F
 from jacquard.cli.tables import plain_table
 from jacquard.cli.views.region.capacity import ending_table
 
+_HOUR = 60
+"""Minutes of an hour."""
 
-def tables(report: FleetReport) -> Iterator[RenderableType]:
+
+def tables(report: FleetReport, now: dt.datetime) -> Iterator[RenderableType]:
     """Yield the capacity by region, type and day, the regions' state, ending contracts, orders and campaigns."""
     yield _capacity(report)
     if any(kind.dates for region in report.regions for kind in region.types):
@@ -19,6 +23,8 @@ def tables(report: FleetReport) -> Iterator[RenderableType]:
         yield _dates(report)
     yield Text()
     yield _states(report)
+    yield Text()
+    yield _drift(report, now)
     ending = {region.region: region.ending_contracts for region in report.regions if region.ending_contracts}
     if ending:
         yield Text()
@@ -92,6 +98,22 @@ def _campaigns(report: FleetReport) -> Table:
 
 def _rollouts(region: FleetRegion) -> str:
     return ", ".join(f"{item.pool} to {item.to}" for item in region.rollouts) or "-"
+
+
+def _drift(report: FleetReport, now: dt.datetime) -> Table:
+    """Return the drift of each region with the time and the age of its measurement."""
+    table = plain_table("region", "drift", "measured at", "age", numbers=("age",), wrap=False)
+    for region in report.regions:
+        drift = region.drift
+        if drift is None:
+            table.add_row(region.region, "not measured", "-", "-")
+            continue
+        found = f"{drift.differing:,} of {drift.compared:,} objects differ"
+        found += f", {drift.unread:,} unread" if drift.unread else ""
+        minutes = max(0, int((now - drift.observed_at).total_seconds()) // 60)
+        age = f"{minutes} min" if minutes < _HOUR else f"{minutes // _HOUR} h"
+        table.add_row(region.region, found, f"{drift.observed_at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC", age)
+    return table
 
 
 def _cells(figures: FleetFigures) -> list[str]:
