@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from functools import cache
 from typing import Any
 
 from fleets import GPUS, OPEN, empty_region, fleet, order
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.placement.placing import place
+from components.reports.fleet.room import Period, rooms
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.region.tenant import ContractSpec
@@ -61,14 +63,22 @@ def sold(environment: Environment, waiting: list[OrderSpec], today: dt.date) -> 
     return found
 
 
-def contracted(drawn: list[tuple[str, Any, int]]) -> Environment:
-    """Return a region whose tenants have small pools, and those of the ``drawn`` contracts that oversell no day."""
-    environment, texts = empty_region("desk"), dict[str, str]()
+@cache
+def with_pools() -> Environment:
+    """Return a region whose tenants have small pools and contracts for them."""
+    environment = empty_region("desk")
     for name in TENANTS:
-        wanted = order(tenant=name, order=name, cluster=name, nodes=2)
-        edits = place(wanted, fleet(desk=OPEN), [environment], texts, TODAY).edits
+        edits = place(
+            order(tenant=name, order=name, cluster=name, nodes=2), fleet(desk=OPEN), [environment], {}, TODAY
+        ).edits
         assert edits
         environment = edits.after
+    return environment
+
+
+def contracted(drawn: list[tuple[str, Any, int]]) -> Environment:
+    """Return the region with those of the ``drawn`` contracts that oversell no day."""
+    environment = with_pools()
     for name, (first, last), nodes in drawn:
         entry = ContractSpec.model_validate(
             {"instance_type": GPUS, "nodes": nodes, "from": day(first), "until": day(last)}
@@ -80,6 +90,29 @@ def contracted(drawn: list[tuple[str, Any, int]]) -> Environment:
         grown = environment.model_copy(update={"tenants": tenants})
         environment = grown if max(sold(grown, [], TODAY)) <= ROOM else environment
     return environment
+
+
+@settings(max_examples=150, deadline=None)
+@given(contracts, orders, days, st.none() | st.integers(0, 20))
+def test_the_room_of_a_period_is_free_on_each_of_its_days(
+    drawn: list[tuple[str, Any, int]],
+    wishes: list[tuple[int, int, int | None, int]],
+    first: int,
+    length: int | None,
+) -> None:
+    environment, reserved = contracted(drawn), list[OrderSpec]()
+    for index, (_, begin, wished, nodes) in enumerate(wishes):
+        last = None if wished is None else str(day(begin + wished))
+        wanted = order(order=f"o{index}", nodes=nodes, reserved_in="desk", **{"from": str(day(begin)), "until": last})
+        if max(sold(environment, [*reserved, wanted], TODAY)) <= ROOM:
+            reserved.append(wanted)
+    begin_day, last_day = TODAY + dt.timedelta(days=first), day(None if length is None else first + length)
+    period = Period(today=TODAY, first=begin_day, last=last_day or dt.date.max)
+
+    nodes = rooms(environment, period, reserved)[GPUS].nodes
+
+    on_days = sold(environment, reserved, TODAY)[first : None if length is None else first + length + 1]
+    assert nodes == 0 or nodes + max(on_days) <= ROOM
 
 
 @settings(max_examples=8, deadline=None)
