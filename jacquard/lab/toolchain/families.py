@@ -56,7 +56,6 @@ _REGION = (
     Family(
         name="pulumi",
         module="github.com/pulumi/pulumi/pkg/v3",
-        aligned=True,
         binaries=(Binary(name="pulumi", package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", expected_seconds=200),),
         data=(
             Data(
