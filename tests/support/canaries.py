@@ -112,7 +112,7 @@ def _places(model: type[BaseModel], data: Any, path: Path) -> Iterator[tuple[Pat
 
 
 def _annotated(field: FieldInfo) -> Any:
-    return Annotated[field.annotation, field]
+    return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
 
 def _accepted_form(kind: Any, number: int) -> str:

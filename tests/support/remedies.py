@@ -210,7 +210,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"lower nodes to (\d+)", _write_value),
         (r"lower it by (\d+)", _write_less),
         (r"; (?:remove or )?pick (?:one of )?" + _PROSE + r"([-\w.]+)(?=$|[;,])", _write_value),
-        (r"\(declared: ([-\w.]+).*pick one", _write_value),
+        (r"\(declared: (?!none\))([-\w.]+).*pick one", _write_value),
         (r"; remove the (?:pool|contract)", _remove_around),
         (r"; remove (?:it|one)(?:$| or |,)", _remove),
         (r"or remove it$", _remove),
@@ -283,7 +283,7 @@ _ASKS = {
             "next to kubelet | such as | list the gates | add the claim | reserved value | or (add )?a waiver | "
             "default: true on one | the default there | (in(to)?|to) (the|a) Secret | one of these | remove them | "
             "add these | until the pool is promoted | to add_ons | add nodes of a pool | a team for each | "
-            "remove taints | to taints"
+            "remove taints | to taints | another pool | a higher one | offer a class | to its access"
         ),
     }.items()
 }

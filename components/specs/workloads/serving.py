@@ -66,7 +66,7 @@ class EndpointSpec(CheckedSpec):
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a domain for groups of one node."""
         if self.within is not None and self.nodes == 1:
-            text = "has no effect on groups of one node; remove it, or write nodes"
+            text = "has no effect on groups of one node; remove it, or raise nodes"
             yield ConstraintViolation(text, ("within",), self.within.value)
 
 

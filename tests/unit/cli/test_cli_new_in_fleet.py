@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import resolved
 from typer.testing import Result
 
 from components.specs.reading.fleet import load_fleet
@@ -141,7 +142,8 @@ def test_a_wrong_fleet_is_reported_and_nothing_written(invoke: Invoke, fleet: Pa
     result = invoke("new", "edge-1")
 
     assert result.exit_code == ExitCode.BAD_DATA
-    assert result.stderr.startswith("environments/fleet: 1 problem\n  ../fleet.yaml:4  regions.laptop.status: must be")
+    problem = resolved("  ../fleet.yaml:LINE  regions.laptop.status: must be", fleet.parent / "laptop")
+    assert result.stderr.startswith(f"environments/fleet: 1 problem\n{problem}")
     assert everything(fleet.parent) == before
 
 

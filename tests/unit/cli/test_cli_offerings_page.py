@@ -63,6 +63,7 @@ def test_it_has_all_that_the_tables_have_without_leaving_places_out() -> None:
         "Multi-node NVLink",
         "Storage classes",
         "Checkpoints",
+        "Buckets",
         "RDMA",
     ]
     [scratch] = [row for row in found["Storage classes"] if row[0] == "scratch"]
