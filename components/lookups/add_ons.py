@@ -214,15 +214,8 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         logs=log_store.writer(environment.region, cluster.name, placed.tenant.log_sink),
         autoscaling=has_autoscaling(placed),
         queues=queue_settings(placed.cluster),
-        endpoints=endpoints_by_namespace(placed.cluster),
+        endpoints=placed.cluster.serving.names_by_namespace if placed.cluster.serving else {},
     )
-
-
-def endpoints_by_namespace(cluster: ClusterSpec) -> dict[str, tuple[str, ...]]:
-    """Return the names of a cluster's endpoints by namespace; empty without serving."""
-    endpoints = cluster.serving.endpoints if cluster.serving else ()
-    spaces = dict.fromkeys(endpoint.namespace for endpoint in endpoints)
-    return {space: tuple(item.name for item in endpoints if item.namespace == space) for space in spaces}
 
 
 def queue_settings(cluster: ClusterSpec) -> QueueSettings | None:

@@ -79,6 +79,12 @@ class ServingSpec(CheckedSpec):
     endpoints: tuple[EndpointSpec, ...] = Field(min_length=1, max_length=100)
     """Endpoints of the cluster, each with a unique name."""
 
+    @property
+    def names_by_namespace(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of endpoints by namespace."""
+        spaces = dict.fromkeys(endpoint.namespace for endpoint in self.endpoints)
+        return {space: tuple(item.name for item in self.endpoints if item.namespace == space) for space in spaces}
+
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield endpoints with the name of an earlier one, which would have the same DNS name."""
         names = [endpoint.name for endpoint in self.endpoints]

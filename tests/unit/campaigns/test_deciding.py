@@ -6,13 +6,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from campaigns import NAMES, NOW, Walk, campaign, fleet, hours, promoted, reasons, region, regions, states
+from campaigns import NOW, Walk, campaign, fleet, hours, promoted, reasons, region, regions, states
 from rollouts import NEW, OLD, rollable
 from small_region import changed
 
-from components.campaigns.deciding import Advance, advance, recorded_states
+from components.campaigns.deciding import Advance, advance
 from components.campaigns.decision import CampaignState, Reason, RegionState
-from components.reports.fleet.fleet import fleet_report
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 
@@ -283,27 +282,3 @@ def test_the_decision_as_json() -> None:
     assert (first["region"], first["state"], first["until"]) == ("canary", "soaking", "2026-12-02T17:00:00+00:00")
     assert first["targets"][0]["done"] is True
     assert first["reasons"][0]["reason"] == "soak"
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"progress": {"canary": {"soaked": "2026-12-01T12:00:00Z"}}},
-        {"progress": {"canary": {"soaked": "2026-12-01T12:00:00Z"}, "desk": {"started": "2026-12-01T12:00:00Z"}}},
-        {"stopped": {"region": "canary", "at": "2026-12-01T12:00:00Z", "reason": "alerts"}},
-        {
-            "progress": {"canary": {"soaked": "2026-12-01T12:00:00Z"}, "desk": {"started": "2026-12-01T12:00:00Z"}},
-            "stopped": {"region": "bench", "at": "2026-12-01T12:00:00Z", "reason": "alerts"},
-        },
-        {"progress": {name: {"soaked": "2026-12-01T12:00:00Z"} for name in NAMES}},
-    ],
-)
-def test_the_state_that_is_recorded_is_that_of_a_decision_without_evidence(fields: dict[str, Any]) -> None:
-    wanted = campaign(**fields)
-
-    found = advance(wanted, fleet(wanted), regions(), {}, NOW)
-
-    assert [item.state for item in found.decision.regions] == list(recorded_states(wanted).values())
-    [shown] = fleet_report(fleet(wanted), [], NOW.date()).campaigns
-    assert shown.regions == {item.region: item.state.value for item in found.decision.regions}

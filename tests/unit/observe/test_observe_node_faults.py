@@ -26,6 +26,9 @@ AT = "2026-11-20T08:30:00Z"
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}
 FREEZE = {"name": "quiet", "from": "2026-11-19T00:00:00Z", "to": "2026-11-21T00:00:00Z", "reason": "a run"}
+LATER = {**FREEZE, "from": "2026-12-01T00:00:00Z", "to": "2026-12-09T00:00:00Z"}
+AFTER_FREEZE = "after 2026-11-21T00:00:00+00:00, the end of the freeze,"
+ASKED = {"repair_approval": "required"}
 IN_WINDOW = "in the tenant's window (sat,sun 22:00 Europe/Berlin)"
 REMEDY = "return a repaired host of the pool to production, or assign more hosts"
 TRIAGE = "jacquard host laptop a01-u01 --to triage --reason TEXT"
@@ -100,26 +103,14 @@ def test_a_failed_burn_in_and_a_failed_verification_are_faults_and_passed_ones_a
         ({"window": WINDOW}, Windows.ANNOTATE, (FREEZE,), {}, "none; the host is rebooted once"),
         ({"window": WINDOW}, Windows.ENFORCE, (), {}, f"none; the host is rebooted {IN_WINDOW} once"),
         (
-            {"repair_approval": "required"},
+            ASKED,
             Windows.ANNOTATE,
             (),
             {APPROVED: "boot-0"},
             f"approve the reboot by kubectl annotate node x1 --overwrite {APPROVED}=boot-1; the host is rebooted once",
         ),
-        (
-            {"repair_approval": "required"},
-            Windows.ANNOTATE,
-            (),
-            {APPROVED: "boot-1"},
-            "none; the host is rebooted once",
-        ),
-        (
-            {},
-            Windows.ENFORCE,
-            (FREEZE, {**FREEZE, "from": "2026-12-01T00:00:00Z", "to": "2026-12-09T00:00:00Z"}),
-            {},
-            "none; the host is rebooted after 2026-11-21T00:00:00+00:00, the end of the freeze, once",
-        ),
+        (ASKED, Windows.ANNOTATE, (), {APPROVED: "boot-1"}, "none; the host is rebooted once"),
+        ({}, Windows.ENFORCE, (FREEZE, LATER), {}, f"none; the host is rebooted {AFTER_FREEZE} once"),
     ],
 )
 def test_an_idle_node_is_rebooted_when_its_tenant_permits_it(
