@@ -16,16 +16,14 @@ from components.inputs import (
     isolation,
     node_pool,
     pod_priorities,
-    queues,
     region,
     request_priority,
-    serving,
-    slurm,
     storage,
     tenant_network,
     vm_offering,
 )
 from components.inputs.extensions.inputs import extension_inputs
+from components.inputs.workloads import queues, serving, slurm
 from components.lookups import add_ons
 from components.lookups.network import dns
 from components.lookups.pools import PlacedCluster, clusters

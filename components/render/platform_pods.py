@@ -17,6 +17,11 @@ HARDENED: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 )
 """Security context of a container without special privileges."""
+UNPRIVILEGED: Mapping[str, Any] = MappingProxyType(
+    {key: value for key, value in HARDENED.items() if key != "readOnlyRootFilesystem"}
+)
+"""`HARDENED` for programs that write to their root file system; what the Pod Security Standard ``restricted`` requires
+of a container."""
 
 
 def service_account(namespace: str, name: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_region import changed, nodes, small_region, tenant
 
-from components.inputs.queues import of_cluster
+from components.inputs.workloads.queues import of_cluster
 from components.lookups.pools import PlacedCluster, clusters, most_nodes
 from components.rules.workloads import queues as rules
 from components.specs.environment import Environment

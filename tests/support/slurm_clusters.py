@@ -7,7 +7,7 @@ from typing import Any
 
 from small_region import changed
 
-from components.inputs.slurm import of_cluster
+from components.inputs.workloads.slurm import of_cluster
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import LOCK

@@ -21,6 +21,7 @@ from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.network import device_plugins, port_functions
 from components.render.objects import given, manifest
+from components.render.platform_pods import UNPRIVILEGED
 from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.network.fabrics import FabricSpec, GuidNumbers
 from components.specs.region.versions import Chart, Tool
@@ -116,7 +117,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
             {"name": "POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}},
         ],
         "envFrom": [{"secretRef": {"name": partition.fabric.ufm_secret}}],
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "securityContext": dict(UNPRIVILEGED),
         "volumeMounts": [{"name": "kubeconfig", "mountPath": _KUBECONFIG, "readOnly": True}],
     }
     pod = {

@@ -28,6 +28,7 @@ from components.render.manifest import Json, Manifest
 from components.render.network.network_peers import anywhere, incoming
 from components.render.network.port_functions import NETWORKS
 from components.render.objects import given, manifest
+from components.render.platform_pods import UNPRIVILEGED
 from components.render.region.monitors import Audience, alert
 from components.render.vms.vm_placement import tolerating
 from components.render.workloads.queues import QUEUE
@@ -55,8 +56,8 @@ _STARTING = "30m"
 """Longer than a group needs to be scheduled, to load the weights of a large model, and to become ready."""
 _CACHE, _SHARED_MEMORY = "models", "shared-memory"
 _RESTRICTED_POD = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-_RESTRICTED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-"""Fields that the Pod Security Standard ``restricted`` requires (K8S:docs/concepts/security/pod-security-standards)."""
+"""Fields that the Pod Security Standard ``restricted`` requires of a pod
+(K8S:docs/concepts/security/pod-security-standards)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +103,9 @@ class ServingInput:
     def base(self, endpoint: ServedEndpoint) -> Json:
         """Return the LeaderWorkerSet of ``endpoint`` without image, command and probes of its container."""
         spec, queued = endpoint.spec, self.queue_class is not None
-        annotations = {
-            **given(**{NETWORKS: ",".join(endpoint.networks) or None}),
-            **given(**{TOGETHER: endpoint.domain if queued else None}),
-        }
+        annotations = given(
+            **{NETWORKS: ",".join(endpoint.networks) or None, TOGETHER: endpoint.domain if queued else None}
+        )
         return {
             "apiVersion": GROUP,
             "kind": "LeaderWorkerSet",
@@ -173,7 +173,7 @@ class ServingInput:
             "ports": [{"containerPort": spec.port}],
             **given(envFrom=sources),
             "resources": {"limits": {name: str(count) for name, count in endpoint.limits.items()}},
-            **given(securityContext=dict(_RESTRICTED) if endpoint.restricted else None),
+            **given(securityContext=dict(UNPRIVILEGED) if endpoint.restricted else None),
             "volumeMounts": mounts,
         }
         return {

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.inputs.queues import HOST_LABELS, levels, queued_pool
+from components.inputs.workloads.queues import HOST_LABELS, levels, queued_pool
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import (
     DataPath,

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.inputs.queues import queued_pool
-from components.inputs.serving import queue_class
+from components.inputs.workloads.queues import queued_pool
+from components.inputs.workloads.serving import queue_class
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, most_nodes, place, problem, vm_pools
 from components.render.workloads.serving import CHART
@@ -21,7 +21,7 @@ from components.specs.workloads.serving import EndpointSpec, ServingSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedEndpoint:
+class PlacedEndpoint:
     """Endpoint of a cluster, with its place in the data."""
 
     placed: PlacedCluster
@@ -180,7 +180,7 @@ def queued(environment: Environment) -> Iterator[Problem]:
             yield from _quota(environment, served, team, before)
 
 
-def _quota(environment: Environment, served: ServedEndpoint, team: TeamQueueSpec, before: int) -> Iterator[Problem]:
+def _quota(environment: Environment, served: PlacedEndpoint, team: TeamQueueSpec, before: int) -> Iterator[Problem]:
     most = team.most(served.spec.pool)
     if before <= most < before + served.spec.all_nodes:
         text = (
@@ -197,19 +197,19 @@ def with_serving(environment: Environment) -> Iterator[tuple[PlacedCluster, Serv
             yield placed, placed.cluster.serving, (*placed.path, "serving")
 
 
-def endpoints(environment: Environment) -> Iterator[ServedEndpoint]:
+def endpoints(environment: Environment) -> Iterator[PlacedEndpoint]:
     """Yield all endpoints in order of file and entry."""
     for placed, _, _ in with_serving(environment):
         yield from endpoints_of(environment, placed)
 
 
-def endpoints_of(environment: Environment, placed: PlacedCluster) -> Iterator[ServedEndpoint]:
+def endpoints_of(environment: Environment, placed: PlacedCluster) -> Iterator[PlacedEndpoint]:
     """Yield the endpoints of one cluster."""
     kinds = environment.instance_types.by_name
     pools = {pool.name: pool for pool in placed.cluster.pools if pool.instance_type in kinds}
     for at, spec in enumerate(placed.cluster.serving.endpoints if placed.cluster.serving else ()):
         path = (*placed.path, "serving", "endpoints", at)
-        yield ServedEndpoint(placed=placed, spec=spec, path=path, pool=pools.get(spec.pool))
+        yield PlacedEndpoint(placed=placed, spec=spec, path=path, pool=pools.get(spec.pool))
 
 
 def _unusable(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> str:

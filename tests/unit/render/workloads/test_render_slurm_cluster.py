@@ -12,7 +12,7 @@ from rendered_objects import objects_of
 from slurm_clusters import slurm_input
 from small_region import changed
 
-from components.inputs.slurm import of_cluster
+from components.inputs.workloads.slurm import of_cluster
 from components.lookups.pools import clusters
 from components.programs.slurm_topology import place_of
 from components.render.manifest import Manifest

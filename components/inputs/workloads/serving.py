@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.inputs.queues import HOST_LABELS, queued_pool
+from components.inputs.workloads.queues import HOST_LABELS, queued_pool
 from components.lookups.network.dns import has_names
 from components.lookups.network.pod_ports import joins_host_network, ports_of_node
 from components.lookups.pools import PlacedCluster
