@@ -13,7 +13,8 @@ from lws_api_server import LwsCluster
 from serving_example import completed
 from small_region import changed
 
-from components.inputs import cluster_namespaces, pod_priorities, serving
+from components.inputs import cluster_namespaces, pod_priorities
+from components.inputs.workloads import serving
 from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.workloads.serving import BASE, INDEX_LABEL, SET_LABEL
@@ -86,7 +87,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     try:
         binaries.path("lws-manager")
     except ToolchainError as error:
-        pytest.skip(f"{error}; python3 -m jacquard.lab.toolchain nightly")
+        pytest.skip(f"NO LEADERWORKERSET: {error}; make test-nightly builds it")
     environment = reference("us-east-04a")
     [found] = [one for one in clusters(environment) if one.cluster.name == "aurelia-train"]
     spec = ServingSpec.model_validate({"priority": "high", "endpoints": [ENDPOINT]})

@@ -1,13 +1,10 @@
 """Kueue's real controller and Kubernetes' scheduler at an API server with the queues and all nodes of a cluster.
 
-Kueue is installed as Flux installs it: its kinds, webhooks and configuration are from the pinned chart, with our values
-and post-renderers. Its webhook service is a name for this machine, and Kueue makes its certificates itself. Nodes exist
-as objects with the labels that Metal3 copies from hosts. No kubelet runs, so pods get a node but never start.
+`chart_controllers` describes what is real.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import ssl
@@ -17,22 +14,19 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-import yaml
 from api_server import LocalApiServer
-from helm_charts import Helm
+from chart_controllers import FLAGS, START_SECONDS, ChartController, node
 from local_region import wait_until
 from programs import Programs
-from rendered_objects import objects_of
 
-from components.inputs import queues
-from components.lookups import add_ons
+from components.inputs.workloads import queues
 from components.lookups.pools import PlacedCluster
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.workloads.queues import QueuedPool, QueuesInput
+from components.render.workloads.queues import QueuesInput
 from components.specs.environment import Environment
 from components.specs.keys import pool_key
-from jacquard.lab.rehearsal import crds, ports
+from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 
@@ -40,9 +34,6 @@ JOB, WORKLOAD = ("batch/v1", "Job"), ("kueue.x-k8s.io/v1beta1", "Workload")
 ABSENT = "test.example/no-pods"
 """Manager of jobs whose pods are not created; Kueue admits and evicts such jobs as all others."""
 _CONTROLLERS = ("job-controller", "deployment-controller", "replicaset-controller")
-_NAMESPACE, _SERVICE, _SECRET = "kueue-system", "kueue-webhook-service", "kueue-webhook-server-cert"
-_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-_START_SECONDS = 180
 _SERIES = re.compile(r"(?P<name>[a-z_]+)(\{(?P<labels>.*)\})? (?P<value>\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -61,19 +52,29 @@ class KueueCluster:
         self.objects: tuple[Manifest, ...] = ()
         self.hosts = {host.host: host for host in environment.hosts}
         self._programs = Programs(folder)
-        # Nodes of a real cluster lose the taint of new nodes when their kubelet reports.
-        flags = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
-        self._server = LocalApiServer(folder / "api", kinds=(), controllers=_CONTROLLERS, flags=flags)
+        self._server = LocalApiServer(folder / "api", kinds=(), controllers=_CONTROLLERS, flags=FLAGS)
         self.api = self._server.api
+        controller = ChartController(
+            chart="kueue",
+            namespace="kueue-system",
+            service="kueue-webhook-service",
+            secret="kueue-webhook-server-cert",
+            folder=folder,
+            server=self._server,
+        )
         try:
-            self._install(_chart(folder, environment, placed))
+            self._metrics = controller.install(environment, placed)
+            for name in (name for team in self.queues.spec.teams for name in team.namespaces):
+                self._server.namespace(name)
             self.change(self.queues)
             self._add_nodes(environment)
             config, scheduling = f"--kubeconfig={self._server.kubeconfig}", ("--leader-elect=false", "--secure-port=0")
             self._programs.start("kube-scheduler", str(scheduler), config, *scheduling)
-            self._programs.start("kueue", str(kueue), config, *self._arguments)
-            self._mount_certificates()
-            wait_until(self._serves, timeout_seconds=_START_SECONDS, what=f"Kueue's webhooks answer; see {folder}")
+            arguments = (f"--config={controller.configuration}", "--zap-log-level=2")
+            gates = "--feature-gates=VisibilityOnDemand=false"
+            self._programs.start("kueue", str(kueue), config, *arguments, gates)
+            controller.mount_certificates()
+            wait_until(self._serves, timeout_seconds=START_SECONDS, what=f"Kueue's webhooks answer; see {folder}")
         except BaseException:
             self.stop()
             raise
@@ -200,47 +201,6 @@ class KueueCluster:
         body = {"apiVersion": kind[0], "kind": kind[1], "metadata": metadata, "spec": spec}
         self.api.create(body, field_manager="test")
 
-    def _install(self, chart: list[dict[str, Any]]) -> None:
-        """Apply the parts of the chart that act without pods, with the webhooks' service at a port of this machine."""
-        [port, health, self._metrics] = ports.free(3)
-        for name in (_NAMESPACE, *(name for team in self.queues.spec.teams for name in team.namespaces)):
-            self._server.namespace(name)
-        for hook in (hook for body in chart for hook in _clients(body)):
-            hook["service"]["port"] = port
-        crds.install(self.api, [body for body in chart if body["kind"] == "CustomResourceDefinition"])
-        for body in chart:
-            if body["kind"] in _WEBHOOKS or (body["kind"], body["metadata"]["name"]) == ("Secret", _SECRET):
-                self.api.apply(body, field_manager="helm", force=True)
-        metadata = {"name": _SERVICE, "namespace": _NAMESPACE}
-        spec = {"type": "ExternalName", "externalName": ports.LOOPBACK}
-        self.api.apply(
-            {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}, field_manager="test"
-        )
-        [config] = [
-            body for body in chart if body["kind"] == "ConfigMap" and "manager-config" in body["metadata"]["name"]
-        ]
-        configuration = yaml.safe_load(config["data"]["controller_manager_config.yaml"]) | {
-            "webhook": {"host": ports.LOOPBACK, "port": port, "certDir": str(self._folder / "certificates")},
-            "health": {"healthProbeBindAddress": f"{ports.LOOPBACK}:{health}"},
-            "metrics": {"bindAddress": f"{ports.LOOPBACK}:{self._metrics}"},
-            "leaderElection": {"leaderElect": False},
-        }
-        file = self._folder / "configuration.yaml"
-        file.write_text(yaml.safe_dump(configuration))
-        self._arguments = (f"--config={file}", "--zap-log-level=2", "--feature-gates=VisibilityOnDemand=false")
-
-    def _mount_certificates(self) -> None:
-        """Write the certificates that Kueue creates to files, as a kubelet does."""
-        ref, folder = ObjectRef("v1", "Secret", _SECRET, _NAMESPACE), self._folder / "certificates"
-        wait_until(
-            lambda: "tls.crt" in ((self.api.get(ref) or {}).get("data") or {}),
-            timeout_seconds=_START_SECONDS,
-            what=f"Kueue has created its certificates; see {self._folder}",
-        )
-        folder.mkdir()
-        for name, content in ((self.api.get(ref) or {})["data"]).items():
-            (folder / name).write_bytes(base64.b64decode(content))
-
     def _serves(self) -> bool:
         conditions = [condition(self.live(item), "Active") for item in self.objects if item.kind == "ClusterQueue"]
         return all(item.get("status") == "True" for item in conditions)
@@ -250,40 +210,10 @@ class KueueCluster:
         for pool in self.queues.pools:
             key = pool_key(self._placed.cluster.name, pool.name)
             for name in (name for name, owner in environment.allocations.hosts.items() if owner == key):
-                self.api.create(self._node(name, pool), field_manager="test")
-
-    def _node(self, name: str, pool: QueuedPool) -> dict[str, Any]:
-        host = self.hosts[name]
-        labels = {keys.NODE_POOL: pool.name, keys.RACK: host.rack, keys.LEAF: host.leaf, "kubernetes.io/hostname": name}
-        taints = [{"key": taint.key, "value": taint.value, "effect": taint.effect.value} for taint in pool.taints]
-        room = {"cpu": str(pool.cpus), "memory": f"{pool.mebibytes}Mi", "pods": "110"}
-        room |= {pool.gpus[0]: str(pool.gpus[1])} if pool.gpus else {}
-        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}
-        return {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": name, "labels": labels},
-            "spec": {"taints": taints},
-            "status": {"capacity": room, "allocatable": room, "conditions": [ready]},
-        }
+                self.api.create(node(self.hosts[name], pool), field_manager="test")
 
 
 def condition(body: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return a condition of an object; empty if it has none."""
     conditions = body.get("status", {}).get("conditions", ())
     return next((item for item in conditions if item["type"] == kind), {})
-
-
-def _chart(folder: Path, environment: Environment, placed: PlacedCluster) -> list[dict[str, Any]]:
-    """Return the objects of Kueue's chart, as Flux applies them."""
-    [given] = add_ons.of_cluster(environment, placed)
-    [release] = [item for item in objects_of(given) if item.kind == "HelmRelease" and item.name == "kueue"]
-    return Helm(folder / "helm", environment.versions.kubernetes[-1]).installed(release)
-
-
-def _clients(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield how the API server reaches the webhooks of an object."""
-    if body["kind"] in _WEBHOOKS:
-        yield from (hook["clientConfig"] for hook in body["webhooks"])
-    elif conversion := body.get("spec", {}).get("conversion", {}).get("webhook"):
-        yield conversion["clientConfig"]
