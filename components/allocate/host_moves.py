@@ -12,9 +12,8 @@ from components.specs.hosts.host_report import ReportFile
 from components.specs.hosts.host_tests import HostTestReport, Outcome
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import listed
+from components.specs.times import CLOCK_SKEW
 
-_SKEW = dt.timedelta(minutes=5)
-"""Tolerated clock difference between two machines."""
 _MOST_TESTS = 3
 _AGAIN = "test the host again"
 
@@ -103,7 +102,7 @@ def _report_faults(
         names = f" ({listed(report.failed, _MOST_TESTS)})" if report.failed else ""
         yield f"the run did not pass{names}; move the host to triage"
     finished = _moment(report.finished)
-    if report.finished > now + _SKEW:
+    if report.finished > now + CLOCK_SKEW:
         yield f"the run ended at {finished}, which is in the future; correct the clock of one of the machines"
     elif hours is not None and now - report.finished > dt.timedelta(hours=hours):
         yield f"the run ended at {finished}, more than {hours} hours ago; {_AGAIN}"

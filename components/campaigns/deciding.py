@@ -22,10 +22,10 @@ from components.specs.fleet.fleet import RegionStatus
 from components.specs.locks import ImagesLock
 from components.specs.reading.fleet import Fleet
 from components.specs.region.evidence import Evidence
+from components.specs.times import CLOCK_SKEW
 
 FRESH = dt.timedelta(hours=1)
 """Largest age of evidence. Older evidence does not show whether nodes failed since."""
-_SKEW = dt.timedelta(minutes=5)
 _CLOSED = frozenset({RegionStatus.DRAINING, RegionStatus.RETIRED})
 _SHOWN = 3
 """Number of unsettled groups in a reason."""
@@ -192,7 +192,7 @@ class _Region:
         if self._evidence is None:
             return f"there is no evidence that promoted nodes are settled; write it with {observe}"
         seen = self._evidence.seen.observed_at
-        if seen > self._now + _SKEW:
+        if seen > self._now + CLOCK_SKEW:
             return f"{self._evidence.name} is from {seen.isoformat()}, later than now ({self._now.isoformat()})"
         if seen < self._now - FRESH:
             hours = FRESH.total_seconds() / 3600

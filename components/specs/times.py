@@ -15,6 +15,8 @@ from components.specs.base import CheckedSpec, ConstraintViolation
 
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
+CLOCK_SKEW = dt.timedelta(minutes=5)
+"""Tolerated difference between the clocks of two machines."""
 _ALIKE = 0.75
 """Similarity above which a city name counts as a typing error."""
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
