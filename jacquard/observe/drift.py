@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from components.specs.base import OCI_DIGEST, Spec
 from components.specs.environment import Environment
-from components.specs.reading.problems import dotted
+from components.specs.reading.problems import first_violation
 
 FORMAT = 1
 
@@ -124,7 +124,5 @@ def read_drift(name: str, raw: bytes) -> Drift:
     try:
         return Drift.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        text = f"{name} is not an output of 'jacquard drift ENV --format json'{where}: {first['msg'].lower()}"
+        text = f"{name} is not an output of 'jacquard drift ENV --format json'{first_violation(error)}"
         raise DriftFileError(text) from None

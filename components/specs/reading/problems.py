@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.specs.reading.remedy import Remedy
 from components.specs.secret_text import masked, masked_forms
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 MAX_SHOWN_CHARACTERS = 60
 """Maximum length of a quoted value, so that a large wrong value does not fill the screen."""
@@ -140,6 +143,13 @@ def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
         elif reported[kind] == MAX_ALIKE + 1:
             lines = f" (lines {problem.line}-{last[kind].line})" if problem.line < last[kind].line else ""
             yield problem.place, f"{problem.where}and {rest} more like it{lines}"
+
+
+def first_violation(error: "ValidationError") -> str:
+    """Return the first violation as the end of a sentence about a file: `` at`` its path, and the reason."""
+    first = error.errors(include_url=False)[0]
+    where = f" at {dotted(first['loc'])}" if first["loc"] else ""
+    return f"{where}: {first['msg'].lower()}"
 
 
 def dotted(path: Sequence[str | int]) -> str:

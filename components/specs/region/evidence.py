@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from components.specs.reading.problems import dotted
+from components.specs.reading.problems import first_violation
 
 
 class EvidenceError(ValueError):
@@ -127,8 +127,6 @@ def read_evidence(name: str, raw: bytes) -> Evidence:
     try:
         seen = RegionEvidence.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        text = f"{name} is not an output of 'jacquard status ENV --format json'{where}: {first['msg'].lower()}"
+        text = f"{name} is not an output of 'jacquard status ENV --format json'{first_violation(error)}"
         raise EvidenceError(text) from None
     return Evidence(name=name, digest=f"sha256:{hashlib.sha256(raw).hexdigest()}", seen=seen)

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field, ValidationError
 
 from components.specs.base import SHA256, Sha256, Spec
-from components.specs.reading.problems import dotted
+from components.specs.reading.problems import first_violation
 from jacquard.previews.impacts.tenant_impact import Agreement
 
 FILE = "attestation.json"
@@ -150,9 +150,7 @@ def read(folder: Path) -> Statement:
         msg = f"{path}: {(error.strerror or str(error)).lower()}"
         raise AttestationError(msg) from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        msg = f"{path}: is not an attestation written by 'jacquard preview --out'{where}: {first['msg'].lower()}"
+        msg = f"{path}: is not an attestation written by 'jacquard preview --out'{first_violation(error)}"
         raise AttestationError(msg) from None
 
 

@@ -11,14 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from components.lookups.effects.effect import Effect, Subject
 from components.render.manifest import MANAGEMENT
-from components.specs.reading.problems import dotted, listed, visible
+from components.specs.reading.problems import first_violation, listed, visible
+from components.specs.times import CLOCK_SKEW
 from jacquard.observe.facts import FORMAT, Facts, NodeFacts
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact, Occupancy, Occupied, Row
 
 LIMIT_MINUTES = 60
 """Default maximum age of facts."""
-_SKEW = dt.timedelta(minutes=5)
-"""Tolerated clock difference between two machines."""
 _MACHINES = (Subject.NODES, Subject.HOSTS, Subject.DPUS)
 _DISTURBING = (*DISRUPTIVE, Effect.UNKNOWN)
 
@@ -96,9 +95,7 @@ def _read(file: Path) -> Facts:
     try:
         return Facts.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        msg = f"{file}: is not a file written by 'jacquard facts'{where}: {first['msg'].lower()}"
+        msg = f"{file}: is not a file written by 'jacquard facts'{first_violation(error)}"
         raise FactsError(msg) from None
 
 
@@ -113,7 +110,7 @@ def _newer(raw: bytes) -> int | None:
 
 def _unfit(facts: Facts, now: dt.datetime, limit_minutes: int) -> str | None:
     moment = utc_text(facts.observed_at)
-    if facts.observed_at > now + _SKEW:
+    if facts.observed_at > now + CLOCK_SKEW:
         return f"facts are dated {moment}, which is in the future; correct the clock of one of the machines"
     if now - facts.observed_at > dt.timedelta(minutes=limit_minutes):
         return f"facts are dated {moment}, more than {limit_minutes} minutes ago; collect new ones"
