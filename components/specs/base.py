@@ -284,6 +284,9 @@ def count_of(amount: PercentOrCount, total: int) -> int:
     return -(-int(amount.removesuffix("%")) * total // 100)
 
 
+GIBIBYTE = 1 << 30
+
+
 def bytes_of(quantity: Quantity) -> int:
     """Return ``quantity`` in bytes."""
     return int(quantity[:-2]) << 10 * (1 + "KMGTP".index(quantity[-2]))

@@ -8,14 +8,13 @@ from components.render.hosts.hosts import PlacedHost
 from components.render.manifest import Manifest, Patch
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given, manifest
-from components.specs.base import bytes_of
+from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.hosts.firmware import Firmware
 from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.nodes import FirmwareUpdate
 
 API = "metal3.io/v1alpha1"
-GIBIBYTE = 1 << 30
 MACHINES = {Architecture.AMD64: "x86_64", Architecture.ARM64: "aarch64"}
 """Architectures in the notation of Metal3 and Ironic."""
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}

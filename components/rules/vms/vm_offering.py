@@ -7,7 +7,7 @@ from components.intents.vm_room import node_resources, ordered, vms_in, vms_on
 from components.lookups.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
 from components.render.vms.virtual_machine import MOST_INLINE, user_data
 from components.rules.rule import Rules
-from components.specs.base import bytes_of
+from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
@@ -25,13 +25,12 @@ AREA = "vms"
 
 MOST_NAMED = 5
 """Maximum number of VMs that a message names."""
-_GI = 1 << 30
 _MEASURES = {
-    "memory": (_GI, "Gi of memory"),
-    **{str(pages): (_GI, f"Gi in huge pages of {pages}") for pages in PageSize},
+    "memory": (GIBIBYTE, "Gi of memory"),
+    **{str(pages): (GIBIBYTE, f"Gi in huge pages of {pages}") for pages in PageSize},
     "threads": (1, " dedicated CPUs"),
     "gpus": (1, " GPUs"),
-    "roots": (_GI, "Gi of ephemeral root disks"),
+    "roots": (GIBIBYTE, "Gi of ephemeral root disks"),
 }
 """Resources that VMs use on nodes, with unit and message text."""
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator
 
-from components.inputs.serving import host_name
+from components.inputs.workloads.serving import host_name
 from components.lookups.add_ons import gives
 from components.lookups.pools import place, problem
 from components.render.workloads.slurm import LOGIN
 from components.rules.rule import Rules
 from components.rules.workloads.serving import endpoints, endpoints_of, with_serving
 from components.specs.add_ons.add_ons import Capability
-from components.specs.base import bytes_of
+from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, one_of
 from components.specs.workloads.serving import Exposure
-
-_GIBIBYTE_BITS = 30
 
 
 def load_balancers(environment: Environment) -> Iterator[Problem]:
@@ -71,8 +69,8 @@ def caches(environment: Environment) -> Iterator[Problem]:
             text = f"requires local disks, but nodes of {kind.name} have none (nvme_disks is 0); remove it"
             yield problem(environment, served.placed.file, path, text)
         elif kind.nvme_disk_size:
-            most = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) >> _GIBIBYTE_BITS) - entry.reserved_gib
-            if bytes_of(cache.size) > most << _GIBIBYTE_BITS:
+            most = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) // GIBIBYTE) - entry.reserved_gib
+            if bytes_of(cache.size) > most * GIBIBYTE:
                 text = f"is more than the disks of {kind.name} have for volumes; write {most}Gi or less"
                 yield problem(environment, served.placed.file, (*path, "size"), text)
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from components.specs.base import ConstraintViolation, DnsLabel, Quantity, bytes_of
+from components.specs.base import GIBIBYTE, ConstraintViolation, DnsLabel, Quantity, bytes_of
 from components.specs.storage.storage_class import ClassSpec
 
 SPARE_GIB = 10
 """GiB of a volume group that lvmd reserves by default (topolvm/topolvm:docs/lvmd.md)."""
-_GIBIBYTE = 1 << 30
 
 
 class TopolvmClassSpec(ClassSpec):
@@ -52,13 +51,13 @@ class TopolvmClassSpec(ClassSpec):
     @property
     def spare_gib(self) -> int | None:
         """Return the reserved space in GiB; None for the default of lvmd."""
-        return None if self.spare is None else bytes_of(self.spare) // _GIBIBYTE
+        return None if self.spare is None else bytes_of(self.spare) // GIBIBYTE
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield unsupported mount options, reserved space in a wrong unit, and encryption of volumes for etcds."""
         yield from super().incompatibilities()
-        if self.spare is not None and bytes_of(self.spare) % _GIBIBYTE:
-            whole = -(-bytes_of(self.spare) // _GIBIBYTE)
+        if self.spare is not None and bytes_of(self.spare) % GIBIBYTE:
+            whole = -(-bytes_of(self.spare) // GIBIBYTE)
             yield ConstraintViolation(f"must be a whole number of GiB; write {whole}Gi", ("spare",), self.spare)
         if self.encrypted and self.management:
             text = (
