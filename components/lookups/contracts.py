@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from components.lookups.pools import requested_nodes
 from components.specs.environment import Environment
+from components.specs.fleet.order import OrderSpec
 from components.specs.region.tenant import ContractSpec, TenantSpec
 
 ONE_DAY = dt.timedelta(days=1)
@@ -44,11 +45,16 @@ def promised_nodes(environment: Environment, day: dt.date | None = None) -> Coun
 
 def changes(environment: Environment) -> Iterator[dt.date]:
     """Yield the days on which the number of contracted nodes changes."""
-    for contract in (contract for tenant in environment.tenants for contract in tenant.contract):
-        if contract.from_ is not None:
-            yield contract.from_
-        if contract.until is not None and contract.until < dt.date.max:
-            yield contract.until + ONE_DAY
+    return turns(contract for tenant in environment.tenants for contract in tenant.contract)
+
+
+def turns(items: Iterable[ContractSpec | OrderSpec]) -> Iterator[dt.date]:
+    """Yield the first day of each period, and the day after its last day."""
+    for item in items:
+        if item.from_ is not None:
+            yield item.from_
+        if item.until is not None and item.until < dt.date.max:
+            yield item.until + ONE_DAY
 
 
 def kept_nodes(environment: Environment, today: dt.date, day: dt.date) -> Counter[tuple[str, str]]:

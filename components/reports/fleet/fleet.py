@@ -3,7 +3,7 @@
 import datetime as dt
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import methodcaller
 from typing import Any
@@ -14,7 +14,7 @@ from components.lookups.fleet.capabilities import capabilities
 from components.lookups.pools import by_instance_type
 from components.reports.capacity import Figures, capacity
 from components.reports.contracts import ENDING_DAYS, EndingContract, ending_contracts
-from components.reports.fleet.room import Period, reserved_nodes, rooms
+from components.reports.fleet.room import Period, Room, reserved_nodes, rooms
 from components.reports.images import all_behind, image_report
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
@@ -211,7 +211,7 @@ def _campaign(campaign: CampaignSpec) -> CampaignReport:
 def _region(known: Fleet, environment: Environment, today: dt.date, ending_days: int) -> FleetRegion:
     entry, reservations = known.regions.get(environment.name), known.reservations(environment.name)
     room = rooms(environment, Period(today=today, first=today), reservations)
-    behind, dates = all_behind(environment), _dates(environment, reservations, today)
+    behind, dates = all_behind(environment), _dates(environment, reservations, today, room)
     types = tuple(
         FleetType(
             instance_type=kind.instance_type,
@@ -239,13 +239,13 @@ def _region(known: Fleet, environment: Environment, today: dt.date, ending_days:
 
 
 def _dates(
-    environment: Environment, reservations: Sequence[OrderSpec], today: dt.date
+    environment: Environment, reservations: Sequence[OrderSpec], today: dt.date, now: Mapping[str, Room]
 ) -> dict[str, list[DatedFigures]]:
-    """Return the figures of the later days on which they change, by instance type."""
+    """Return the figures of the later days on which they change, by instance type; ``now`` is the room ``today``."""
     found: dict[str, list[DatedFigures]] = defaultdict(list)
     last: dict[str, tuple[int, int, int]] = {}
     for day in Period(today=today, first=today).days(environment, reservations):
-        room = rooms(environment, Period(today=today, first=day), reservations)
+        room = now if day == today else rooms(environment, Period(today=today, first=day), reservations)
         contracted = by_instance_type(promised_nodes(environment, day))
         reserved = reserved_nodes(environment, reservations, day)
         for kind, free in room.items():

@@ -2,10 +2,10 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from components.lookups.contracts import changes, kept_nodes, promised_nodes
+from components.lookups.contracts import changes, kept_nodes, promised_nodes, turns
 from components.lookups.host_use import HostUse, counted_hosts
 from components.lookups.pools import by_instance_type, pools, requested_nodes
 from components.lookups.spares import nodes_within, usable_nodes
@@ -27,7 +27,7 @@ class Period:
 
     def days(self, environment: Environment, reservations: Sequence[OrderSpec]) -> list[dt.date]:
         """Return the first day and all later days on which the promised nodes of a region change, in order."""
-        changing = {*changes(environment), *(day for order in reservations for day in _changes(order))}
+        changing = {*changes(environment), *turns(reservations)}
         return [self.first, *sorted(day for day in changing if self.first < day <= self.last)]
 
 
@@ -106,17 +106,11 @@ def _free_hosts(environment: Environment, released: set[tuple[str, str]]) -> Cou
     )
 
 
-def _changes(order: OrderSpec) -> Iterator[dt.date]:
-    yield order.from_
-    if order.until is not None and order.until < dt.date.max:
-        yield order.until + dt.timedelta(days=1)
-
-
 def reserved_nodes(environment: Environment, reservations: Sequence[OrderSpec], day: dt.date) -> Counter[str]:
     """Return the nodes of ``reservations`` in a region on ``day``, by instance type, in whole NVLink domains."""
     nodes, kinds = Counter[str](), environment.instance_types.by_name
     for order in reservations:
-        for item in order.items if order.from_ <= day <= (order.until or dt.date.max) else ():
+        for item in order.items if order.is_active(day) else ():
             kind = kinds.get(item.instance_type)
             is_rack = kind is not None and kind.scale is Scale.RACK
             each = nodes_within(kind.nodes_per_rack, environment.region.spares) if kind and is_rack else 1

@@ -17,7 +17,7 @@ from components.specs.base import (
     Spec,
 )
 from components.specs.network.tenant_network import Egress, Isolation
-from components.specs.region.tenant import ChangesSpec, ContactsSpec, ends_before
+from components.specs.region.tenant import ChangesSpec, ContactsSpec, ends_before, is_between
 
 
 class Within(StrEnum):
@@ -98,6 +98,10 @@ class OrderSpec(CheckedSpec, DataFile):
     reserved_in: Label | None = None
     """Region whose nodes are reserved for the order, written by ``jacquard place`` if they are not free yet. By default
     nothing is reserved."""
+
+    def is_active(self, day: dt.date) -> bool:
+        """Return whether the tenant needs the nodes on ``day``."""
+        return is_between(day, self.from_, self.until)
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield instance types that are listed twice, an end before the beginning, and a reservation in addition."""

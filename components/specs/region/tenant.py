@@ -33,6 +33,11 @@ def ends_before(first: dt.date | None, last: dt.date | None) -> Iterator[Constra
         yield ConstraintViolation(f"is before from ({first}); write a later day", ("until",), str(last))
 
 
+def is_between(day: dt.date, first: dt.date | None, last: dt.date | None) -> bool:
+    """Return whether ``day`` is in the period from ``first`` to ``last``; None is no limit."""
+    return (first or dt.date.min) <= day <= (last or dt.date.max)
+
+
 class ContactsSpec(Spec):
     """Contacts of the tenant, written to each namespace of the tenant for operators and alerts."""
 
@@ -65,7 +70,7 @@ class ContractSpec(CheckedSpec):
 
     def is_active(self, day: dt.date) -> bool:
         """Return whether ``day`` is in the period of the contract."""
-        return (self.from_ or dt.date.min) <= day <= (self.until or dt.date.max)
+        return is_between(day, self.from_, self.until)
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an end before the beginning."""

@@ -13,6 +13,7 @@ from components.reports.contracts import ENDING_DAYS
 from components.reports.fleet.fleet import FleetDrift, fleet_report
 from components.specs.environment import Environment
 from components.specs.reading.fleet import load_fleet
+from components.specs.times import CLOCK_SKEW
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
@@ -33,7 +34,6 @@ _DriftFiles = Annotated[
         help="Output of 'drift --format json' of a region, about its current data; repeatable, one per region.",
     ),
 ]
-_SKEW = dt.timedelta(minutes=5)
 
 
 def fleet(
@@ -56,10 +56,11 @@ def fleet(
     """
     known = load_fleet(paths.environments())
     names = data.chosen([name for name in known.regions if name in known.folders] or None)
-    at: dt.datetime = today or settings.now()
+    now = settings.now()
+    at: dt.datetime = today or now
     environments = [data.load(name) for name in names]
     report = fleet_report(known, environments, at.date(), ending_within)
-    measured, now = _measured(drift or [], environments, settings.now()), settings.now()
+    measured = _measured(drift or [], environments, now)
     regions = tuple(replace(item, drift=measured.get(item.region)) for item in report.regions)
     report = replace(report, regions=regions)
     if output is Format.JSON:
@@ -93,7 +94,7 @@ def _measured(files: Iterable[Path], environments: Iterable[Environment], now: d
                 wrong.append(f"--drift {path} is about {name}, which is no region of the fleet; omit it")
             elif name in found:
                 wrong.append(f"--drift {found[name][0]} and {path} are both about {name}; write the newer one only")
-            elif drift.observed_at > now + _SKEW:
+            elif drift.observed_at > now + CLOCK_SKEW:
                 wrong.append(f"--drift {path} is from {drift.observed_at.isoformat()}, later than now; {again}")
             elif drift.data != data_digest(known[name]):
                 wrong.append(f"--drift {path} is about other data of {name} than the current ones; {again}")

@@ -113,9 +113,9 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
     lists = ["problems", "warnings", "existing", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
-    told = ["behind", "control_planes_behind", "unmet_contracts", "ended_contracts", "caveats"]
-    told += ["large_canaries", "overdue_hosts", "secrets", "unused"]
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *told]
+    notes = ["behind", "control_planes_behind", "unmet_contracts", "ended_contracts", "caveats"]
+    notes += ["large_canaries", "overdue_hosts", "secrets", "unused"]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *notes]
     assert [(item["isolation"], item["isolates_hosts"]) for item in answer["caveats"]] == [("dpf-ovn", True)]
     assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
     assert answer["behind"][0]["differences"] == [
