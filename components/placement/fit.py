@@ -120,7 +120,11 @@ class _Fit:
             return
         wanted = listed(f"{pool.nodes} {pool.instance_type}" for pool in pools)
         rest = listed(f"{name} lacks {count}" for name, count in sorted(short.items()))
-        text = f"no fabric has {wanted} ({rest})" if short else f"has no fabric for {wanted}"
+        text = (
+            f"no fabric has {wanted} ({rest})"
+            if short
+            else f"has no fabric for {wanted}; items with 'within: region' need none"
+        )
         self._refuse(Reason.FABRIC, text, min(short.values(), default=sum(pool.nodes for pool in pools)))
 
     def _require_fabric(self, item: OrderItemSpec) -> None:

@@ -17,6 +17,7 @@ from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock
 
+NO_FABRIC = f"fabric: has no fabric for 4 {GPUS}; items with 'within: region' need none (4)"
 SHORT = f"capacity: {{}} {GPUS} are ordered, {{}} are orderable ({{}} free, {{}} for spares, 0 contracted) ({{}})"
 TODAY = dt.date(2026, 11, 1)
 place = partial(placing.place, today=TODAY)
@@ -78,7 +79,7 @@ def test_a_region_that_satisfies_the_constraints(constraints: dict[str, Any], en
         (order(nodes=9), 8, SHORT.format(9, 7, 8, 1, 2)),
         (order(), 0, f"instance-type: has no {GPUS} (4)"),
         (order("h200-ib-8"), 24, "instance-type: has no h200-ib-8 (4)"),
-        (order(items=[{"instance_type": GPUS, "nodes": 4}]), 24, f"fabric: has no fabric for 4 {GPUS} (4)"),
+        (order(items=[{"instance_type": GPUS, "nodes": 4}]), 24, NO_FABRIC),
         (order(version="v1.34.6", isolation="kube-ovn"), 24, "rules: "),
     ],
 )  # fmt: skip
