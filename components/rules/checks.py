@@ -3,7 +3,7 @@
 import datetime as dt
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -176,6 +176,11 @@ def check_growth(known: Fleet | None, base: Environment, head: Environment) -> l
     return sorted(named(rule, problem) for rule in fleet.CHANGES for problem in rule(known, base, head))
 
 
+def check_removed(before: Sequence[Environment], names: Collection[str]) -> list[Problem]:
+    """Return the problems of the removal of the regions of ``before`` that are not in ``names``."""
+    return sorted(named(fleet.removed_regions, problem) for problem in fleet.removed_regions(before, names))
+
+
 def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
     """Return the problems of ``environment`` with other regions in ``folder``, when one region is checked.
 
@@ -233,6 +238,7 @@ def _every_rule() -> tuple[Callable[..., object], ...]:
         *orders.RULES,
         *campaigns.RULES,
         *fleet.CHANGES,
+        fleet.removed_regions,
     )
     return (*rules, *between, *CHANGES, *ALL.edits, *shared_values.RULES)
 

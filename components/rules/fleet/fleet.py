@@ -1,12 +1,14 @@
 """Rules about ``fleet.yaml``: it lists all regions, and regions that take no orders do not grow."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from components.lookups.pools import most_nodes, pools, problem, tenant_file
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.fleet.fleet import RegionStatus
 from components.specs.reading.fleet import FLEET, NAME, Fleet
+from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed, suggestion
 
 Found = tuple[str, Problem]
@@ -36,18 +38,32 @@ def unlisted_regions(fleet: Fleet, environments: Sequence[Environment]) -> Itera
 def retired_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
     """Report retired regions with tenants or hosts."""
     for environment in environments:
-        entry = fleet.regions.get(environment.name)
-        tenants = [tenant.tenant for tenant in environment.tenants]
-        left = [f"{kind} {listed(names, _MAX_NAMES)}" for kind, names in _left(environment, tenants) if names]
+        entry, left = fleet.regions.get(environment.name), _left(environment)
         if entry and entry.status is RegionStatus.RETIRED and left:
-            text = f"is retired, but {environment.name} has {' and '.join(left)}; remove them, or write draining"
+            text = f"is retired, but {environment.name} has {left}; remove them, or write draining"
             yield environment.name, fleet.problem(FLEET, ("regions", environment.name, "status"), text)
 
 
-def _left(environment: Environment, tenants: list[str]) -> Iterator[tuple[str, list[str]]]:
-    yield ("tenant" if len(tenants) == 1 else "tenants"), tenants
-    hosts = [host.host for host in environment.hosts]
-    yield ("host" if len(hosts) == 1 else "hosts"), hosts
+def _left(environment: Environment) -> str:
+    """Return the tenants and hosts of a region as text; empty if it has none."""
+    tenants, hosts = [item.tenant for item in environment.tenants], [item.host for item in environment.hosts]
+    kinds = (("tenant", tenants), ("host", hosts))
+    return " and ".join(
+        f"{kind}{'' if len(names) == 1 else 's'} {listed(names, _MAX_NAMES)}" for kind, names in kinds if names
+    )
+
+
+def removed_regions(before: Sequence[Environment], names: Collection[str]) -> Iterator[Problem]:
+    """Report regions that a change removes while they have tenants or hosts. Rehearsals are exempt.
+
+    No command reads the data of a removed region: its clusters would run on without updates and repairs.
+    """
+    for environment in before:
+        left = _left(environment)
+        if environment.name not in names and environment.region.stage is not Stage.REHEARSAL and left:
+            text = f"is removed with {left}, which would run unmanaged; restore the folder, and retire the region first"
+            found = problem(environment, REGION, ("region",), text)
+            yield replace(found, file=f"../{environment.name}/{REGION}")
 
 
 def grown_regions(fleet: Fleet, base: Environment, head: Environment) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from components.rules.checks import (
     check,
     check_change,
     check_growth,
+    check_removed,
     errors,
     valid_fleet,
     warning_lines,
@@ -18,6 +19,7 @@ from components.rules.checks import (
 )
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
+from components.specs.reading.fleet import NAME as FLEET
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import Problem, SpecError
 from jacquard.cli import data
@@ -89,6 +91,19 @@ def without_new(names: Sequence[str], base: Base) -> list[str]:
         if name not in old:
             show(_nothing_runs(name, base), "note")
     return [name for name in names if name in old]
+
+
+def refuse_removed(base: Base) -> None:
+    """Pass if all regions of ``base`` still exist, or were retired before they were removed.
+
+    Raises:
+        SpecError: a removed region has tenants or hosts.
+        Stop: its data in ``base`` cannot be read.
+    """
+    names = data.names()
+    removed = [_before(name, base) for name in environments(base.environments) if name not in names]
+    if problems := check_removed(removed, names):
+        raise SpecError(FLEET, problems)
 
 
 def impacts(names: Sequence[str], base: Base) -> list[Impact]:

@@ -192,8 +192,15 @@ def in_fleet(results: Sequence[CheckResult], day: dt.date) -> list[CheckResult]:
         found: Mapping[str, Sequence[Problem]] = checks.check_fleet(known, specs)
     except SpecError as error:
         found = {error.environment: error.problems}
-    shared = [CheckResult(name=FLEET, duration_seconds=0.0, problems=tuple(found[FLEET]))] if FLEET in found else []
-    return [*(item.found(found.get(item.name, ()), day) for item in results), *shared]
+    return _with_shared([item.found(found.get(item.name, ()), day) for item in results], found.get(FLEET, ()), day)
+
+
+def _with_shared(results: Sequence[CheckResult], problems: Sequence[Problem], day: dt.date) -> list[CheckResult]:
+    """Return ``results`` with ``problems`` of no region."""
+    others = [item for item in results if item.name != FLEET]
+    shared = next((item for item in results if item.name == FLEET), CheckResult(name=FLEET, duration_seconds=0.0))
+    shared = shared.found(problems, day)
+    return [*others, shared] if shared.problems or shared.warnings else others
 
 
 def beside(results: Sequence[CheckResult], day: dt.date) -> list[CheckResult]:
@@ -213,11 +220,11 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime, day: dt.da
     from jacquard.audits.data import judged_data  # noqa: PLC0415
     from jacquard.cli.comparisons.base_comparison import base_of  # noqa: PLC0415
 
+    names, checked = data.names(), {item.name for item in results}
     with base_of(ref) as base:
-        known = environments(base.environments)
-        before = {
-            item.name: judged_data(base.environments, item.name, now, day) for item in results if item.name in known
-        }
+        removed = {*environments(base.environments)} - {*names} if checked >= {*names} else set()
+        known = [name for name in environments(base.environments) if name in checked | removed]
+        before = {name: judged_data(base.environments, name, now, day) for name in known}
     for name, judged in before.items():
         if judged.environment is None:
             first = judged.results[0]
@@ -228,6 +235,8 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime, day: dt.da
     grown = [
         _with_growth(item, fleet, before[item.name].environment if item.name in before else None) for item in results
     ]
+    found = checks.check_removed([judged.environment for judged in before.values() if judged.environment], names)
+    grown = _with_shared(grown, found, day)
     return [item.since(before[item.name].results if item.name in before else ()) for item in grown]
 
 

@@ -46,7 +46,9 @@ def impact(
     observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with judging("impact", output, names) as judged:
         with base_comparison.base_of(base) as earlier:
-            names = names if chosen else base_comparison.without_new(names, earlier)
+            if not chosen:
+                base_comparison.refuse_removed(earlier)
+                names = base_comparison.without_new(names, earlier)
             compared = base_comparison.compare(names, earlier, observed)
         impacts = [item.impact for item in compared]
         if page is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import committed
+from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
@@ -115,3 +116,60 @@ def test_check_with_a_base_reports_the_growth_of_a_draining_region(
     for result in (since, impact):
         assert result.exit_code == ExitCode.BAD_DATA
         assert "grows from 2 to 3 nodes, but laptop is draining (../fleet.yaml:3)" in result.stderr
+
+
+@pytest.fixture
+def two_regions(fleet: Path, data_folder: Path, edit: Edit) -> Path:
+    """A committed fleet of laptop and of palmtop, a copy of it that is no rehearsal; return the folder of palmtop."""
+    other = data_folder / "palmtop"
+    shutil.copytree(data_folder / "laptop", other)
+    edit(other / "region.yaml", "region: laptop", "region: palmtop")
+    edit(other / "region.yaml", "stage: rehearsal", "stage: development")
+    fleet.write_text(f"{OPEN}  palmtop: {{status: draining, jurisdictions: [us]}}\n")
+    committed(data_folder)
+    return other
+
+
+REMOVED = "../palmtop/region.yaml:3 region: is removed with tenants acme, globex and hosts "
+RESTORE = "which would run unmanaged; restore the folder, and retire the region first"
+
+
+def test_a_region_is_not_removed_before_it_is_retired(invoke: Invoke, fleet: Path, two_regions: Path) -> None:
+    shutil.rmtree(two_regions)
+    fleet.write_text(OPEN)
+
+    alone, since, impact = invoke("check"), invoke("check", "--base", "HEAD"), invoke("impact", "--base", "HEAD")
+
+    assert alone.exit_code == ExitCode.OK, alone.output
+    for result in (since, impact):
+        assert result.exit_code == ExitCode.BAD_DATA
+        assert "environments/fleet: 1 problem" in result.stderr
+        [line] = [line for line in result.stderr.splitlines() if "palmtop/" in line]
+        assert " ".join(line.split()).startswith(REMOVED)
+        assert RESTORE in line
+
+
+def test_the_removal_of_a_region_is_one_problem_beside_others_of_the_fleet(invoke: Invoke, two_regions: Path) -> None:
+    shutil.rmtree(two_regions)
+
+    result = invoke("check", "--base", "HEAD")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert "environments/fleet: 2 problems" in result.stderr
+    assert RESTORE in result.stderr
+    assert "there is no folder environments/palmtop" in result.stderr
+
+
+def test_a_retired_region_and_a_rehearsal_are_removed(
+    invoke: Invoke, fleet: Path, two_regions: Path, data_folder: Path
+) -> None:
+    for name in ("tenants", "inventory"):
+        shutil.rmtree(two_regions / name)
+    git(data_folder.parent, "add", data_folder.name)
+    git(data_folder.parent, *COMMIT)
+    shutil.rmtree(two_regions)
+    fleet.write_text(OPEN)
+
+    since, impact = invoke("check", "--base", "HEAD"), invoke("impact", "--base", "HEAD")
+
+    assert (since.exit_code, impact.exit_code) == (ExitCode.OK, ExitCode.OK), since.output + impact.output
