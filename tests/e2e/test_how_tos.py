@@ -11,7 +11,7 @@ import pytest
 from environment_data import ENVIRONMENTS
 from local_region import JACQUARD, LocalRegion, processes_of
 from repositories import COMMIT, committed, git
-from walkthrough import HOW_TOS, Command, Edit, Script, steps
+from walkthrough import HOW_TOS, RETIRED_REGION, Command, Edit, Script, steps
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
@@ -54,7 +54,7 @@ def _remove_vms(region: LocalRegion) -> None:
         assert confirmed.code == 0, confirmed.text
 
 
-@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST}), LAST])
+@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST, RETIRED_REGION}), LAST])
 def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
     project = region.environments.parent
     if page == LAST:

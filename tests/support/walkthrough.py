@@ -14,6 +14,15 @@ from jacquard.machine import paths
 
 HOW_TOS = tuple(sorted(page.stem for page in (paths.ROOT / "docs" / "how-to").glob("*.md")))
 """Pages for single tasks, each of which starts from the region of the tutorial."""
+RETIRED_REGION = "retire-a-region"
+"""Page that needs a fleet, and sends its reader to the page about tenants."""
+TWO_REGIONS = """\
+schema_version: 1
+regions:
+  edge-1: {status: open, jurisdictions: [us]}
+  edge-2: {status: open, jurisdictions: [us]}
+"""
+"""Fleet from which that page starts."""
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -67,6 +76,12 @@ def steps(page: str) -> list[Command | Edit | Script]:
             case "":
                 found += [Command(tuple(shlex.split(line))) for line in block.splitlines()]
     return found
+
+
+def retired_region() -> list[Command | Edit | Script]:
+    """Return what the page about retired regions says to do, with the page about tenants where it links to it."""
+    closing, *rest = steps(f"how-to/{RETIRED_REGION}.md")
+    return [closing, *steps("how-to/retire-a-tenant.md"), *rest]
 
 
 def _edit(block: str) -> Edit:

@@ -10,22 +10,23 @@ import pytest
 from environment_data import ENVIRONMENTS
 from repositories import COMMIT, committed, git
 from typer.testing import Result
-from walkthrough import HOW_TOS, Command, Edit, Script, steps
+from walkthrough import HOW_TOS, RETIRED_REGION, TWO_REGIONS, Command, Edit, Script, retired_region, steps
 
 from components.rules.checks import check_data
 from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
+from components.specs.reading.fleet import load_fleet
+from components.specs.reading.loader import environments, load_environment
 from jacquard.cli.errors import ExitCode
 
 Invoke = Callable[..., Result]
-ENGINE = {"up", "preview", "status", "facts", "drift"}
+ENGINE = {"up", "down", "preview", "status", "facts", "drift"}
 """Verbs that need the engine or a cluster."""
 TOOLS = ("kubectl", "pulumi stack")
 """Programs that need them too."""
 
 
 def test_each_page_is_run() -> None:
-    assert sorted(HOW_TOS) == sorted([*RESULTS, *OTHERS])
+    assert sorted(HOW_TOS) == sorted([*RESULTS, *OTHERS, RETIRED_REGION])
 
 
 def rack(region: Environment) -> bool:
@@ -103,9 +104,8 @@ def project(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return committed(folder).parent
 
 
-@pytest.mark.parametrize("page", [*RESULTS, *OTHERS])
-def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path, page: str) -> None:
-    for step in steps(f"how-to/{page}.md"):
+def follow(invoke: Invoke, project: Path, every: list[Command | Edit | Script]) -> None:
+    for step in every:
         match step:
             case Edit():
                 step.apply(project)
@@ -118,7 +118,26 @@ def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path
                 result = invoke(verb, *rest)
                 assert result.exit_code == ExitCode.OK, f"{verb}: {result.output}"
 
+
+@pytest.mark.parametrize("page", [*RESULTS, *OTHERS])
+def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path, page: str) -> None:
+    follow(invoke, project, steps(f"how-to/{page}.md"))
+
     assert invoke("check").exit_code == ExitCode.OK
     data = project / "environments"
     region = load_environment("edge-1", data)
     assert OTHERS[page](region, data) if page in OTHERS else RESULTS[page](region)
+
+
+def test_a_region_is_retired_as_its_page_says(invoke: Invoke, project: Path) -> None:
+    data = project / "environments"
+    (data / "fleet.yaml").write_text(TWO_REGIONS)
+    for verb in ("new", "allocate"):
+        assert invoke(verb, "edge-2").exit_code == ExitCode.OK
+    git(project, "add", "environments")
+    git(project, *COMMIT)
+
+    follow(invoke, project, retired_region())
+
+    assert [*environments(data)] == ["edge-2"]
+    assert [*load_fleet(data).regions] == ["edge-2"]
