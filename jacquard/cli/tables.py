@@ -1,7 +1,7 @@
-"""Common table style on a terminal: no rules, dim headings, right-aligned numbers, no secrets."""
+"""Common style of tables: no rules, dim headings, right-aligned numbers, no secrets."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.table import Table
 
@@ -27,3 +27,12 @@ def plain_table(*columns: str, numbers: Collection[str] = (), wrap: bool = True)
             overflow="fold" if wrap else "ellipsis",
         )
     return table
+
+
+class Section(NamedTuple):
+    """A table with its title."""
+
+    title: str
+    table: Table
+    hint: str = ""
+    """Use of the content, in one sentence."""

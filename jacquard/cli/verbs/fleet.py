@@ -14,8 +14,8 @@ from components.reports.fleet.fleet import FleetDrift, fleet_report
 from components.specs.environment import Environment
 from components.specs.reading.fleet import load_fleet
 from components.specs.times import CLOCK_SKEW
-from jacquard.cli import arguments, data
-from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli import arguments, data, outputs
+from jacquard.cli.console import Format, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.region import fleet as view
 from jacquard.machine import paths, settings
@@ -41,6 +41,7 @@ def fleet(
     drift: _DriftFiles = None,
     ending_within: _Ending = ENDING_DAYS,
     output: arguments.FormatOption = Format.TEXT,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page.")] = None,
     today: arguments.TodayOption = None,
 ) -> None:
     """Show capacity, images and open rollouts of all regions.
@@ -63,11 +64,17 @@ def fleet(
     measured = _measured(drift or [], environments, now)
     regions = tuple(replace(item, drift=measured.get(item.region)) for item in report.regions)
     report = replace(report, regions=regions)
+    if html is not None:
+        from jacquard.cli.views.report import fleet as page  # noqa: PLC0415 - templates are only for pages and take time to load
+
+        outputs.write("--html", html, page.html(report, now), page.MARK)
     if output is Format.JSON:
         print_json(report.to_json())
         return
     for part in view.tables(report, now):
         stdout().print(part, soft_wrap=not isinstance(part, Table))
+    if html is not None:
+        write_text(f"\nHTML page in {html}\n")
 
 
 def _measured(files: Iterable[Path], environments: Iterable[Environment], now: dt.datetime) -> dict[str, FleetDrift]:

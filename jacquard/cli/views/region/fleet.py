@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from components.reports.fleet.fleet import COLUMNS, FleetFigures, FleetRegion, FleetReport
-from jacquard.cli.tables import plain_table
+from jacquard.cli.tables import Section, plain_table
 from jacquard.cli.views.region.capacity import ending_table
 
 _HOUR = 60
@@ -16,25 +16,31 @@ _HOUR = 60
 
 
 def tables(report: FleetReport, now: dt.datetime) -> Iterator[RenderableType]:
+    """Yield the tables of `sections` with empty lines between them; the first column of each names its subject."""
+    for index, section in enumerate(sections(report, now)):
+        if index:
+            yield Text()
+        yield section.table
+
+
+def sections(report: FleetReport, now: dt.datetime) -> Iterator[Section]:
     """Yield the capacity by region, type and day, the regions' state, ending contracts, orders and campaigns."""
-    yield _capacity(report)
+    yield Section("Capacity", _capacity(report))
     if any(kind.dates for region in report.regions for kind in region.types):
-        yield Text()
-        yield _dates(report)
-    yield Text()
-    yield _states(report)
-    yield Text()
-    yield _drift(report, now)
+        yield Section(
+            "Later capacity", _dates(report), "Figures from days on which contracts or reserved orders change."
+        )
+    yield Section("Regions", _states(report))
+    yield Section(
+        "Drift", _drift(report, now), "Last measured differences between the clusters of a region and its data."
+    )
     ending = {region.region: region.ending_contracts for region in report.regions if region.ending_contracts}
     if ending:
-        yield Text()
-        yield ending_table(ending)
+        yield Section("Contracts that end soon", ending_table(ending))
     if report.orders:
-        yield Text()
-        yield _orders(report)
+        yield Section("Orders without a region", _orders(report))
     if report.campaigns:
-        yield Text()
-        yield _campaigns(report)
+        yield Section("Campaigns", _campaigns(report))
 
 
 def _capacity(report: FleetReport) -> Table:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -17,7 +16,7 @@ from components.specs.reading.problems import listed
 from components.specs.vms import vm_chart
 from components.specs.vms.guests import GuestSystem
 from jacquard.cli.console import plural
-from jacquard.cli.tables import plain_table
+from jacquard.cli.tables import Section, plain_table
 from jacquard.cli.views.render_tree import yaml_text
 
 NAMED = 3
@@ -25,15 +24,6 @@ NAMED = 3
 NO_VMS = "no cluster offers VMs"
 _NUMBERS = {"CPUs", "memory", "root disk", "size", "free", "per node", "nodes", "domains", "nodes per domain"}
 _table = partial(plain_table, numbers=_NUMBERS)
-
-
-class Section(NamedTuple):
-    """One kind of offering."""
-
-    title: str
-    table: Table
-    hint: str = ""
-    """How a tenant uses the offering, in one sentence."""
 
 
 def sections(offerings: Offerings, most: int = NAMED) -> Iterator[Section]:
