@@ -20,7 +20,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 CHROMIUM = next(filter(None, map(shutil.which, _NAMES)), None)
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None,
-    reason="NO BROWSER: the report is looked at by nobody here; install one: apt-get install chromium",
+    reason="NO BROWSER: pictures of the report are not compared; install one: apt-get install chromium",
 )
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio")
 
