@@ -15,6 +15,7 @@ from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.host_tests import HostTestSpec
 
 
@@ -49,9 +50,11 @@ class TypeHealth(Spec):
 
     instance_type: str
     checks: tuple[CheckRow, ...]
-    repairs: int
-    """Repairs of a host within ``repairs_within_hours`` after which its node stays in use."""
-    repairs_within_hours: int
+    repairs: int | None
+    """Repairs of a host within ``repairs_within_hours`` after which its node stays in use; None if each repair replaces
+    the node, because the bare-metal backend does not reboot hosts."""
+    repairs_within_hours: int | None
+    """Hours in which repairs of a host are counted; None without ``repairs``."""
 
 
 class NodeFault(Spec):
@@ -166,21 +169,24 @@ class _Now:
         if check.condition is None and check.detector is not Detector.DEVICES:
             return {}
         those = [fault for fault in self.faults if fault.check == check.name]
-        return {"nodes": len(those), "due": sum(self._is_due(check, fault) for fault in those)}
+        return {"nodes": len(those), "due": sum(is_due(check, fault.since, self.at) for fault in those)}
 
-    def _is_due(self, check: NodeCheck, fault: NodeFault) -> bool:
-        if check.action is HealthAction.REPAIR:
-            return fault.since is not None and self.at - fault.since >= dt.timedelta(seconds=check.hold_seconds)
-        return check.action is HealthAction.QUARANTINE
+
+def is_due(check: NodeCheck, since: dt.datetime | None, now: dt.datetime) -> bool:
+    """Return whether ``check`` acts at once on a node that has had the fault ``since``."""
+    if check.action is HealthAction.REPAIR:
+        return since is not None and now - since >= dt.timedelta(seconds=check.hold_seconds)
+    return check.action is HealthAction.QUARANTINE
 
 
 def _type(environment: Environment, kind: str, now: _Now | None) -> TypeHealth:
-    limit = repair_limit(environment, kind)
+    reboots = environment.region.bare_metal.backend is BareMetalBackend.METAL3
+    limit = repair_limit(environment, kind) if reboots else None
     return TypeHealth(
         instance_type=kind,
         checks=_rows(environment, kind, now),
-        repairs=limit.repairs,
-        repairs_within_hours=limit.within_hours,
+        repairs=limit.repairs if limit else None,
+        repairs_within_hours=limit.within_hours if limit else None,
     )
 
 

@@ -22,7 +22,7 @@ from jacquard.cli.views.region import host_states as host_state_view
 from jacquard.cli.views.region import uniformity as uniformity_view
 from jacquard.machine import paths
 from jacquard.observe import enrolment as live_enrolment
-from jacquard.observe.nodes.faults import MANAGEMENT_KINDS, node_faults
+from jacquard.observe.nodes import faults
 from jacquard.observe.nodes.live import TENANT_KINDS, live_nodes, management_kinds
 from jacquard.observe.nodes.results import pool_results
 from jacquard.observe.observation import observe
@@ -66,10 +66,10 @@ def health(environment: Environment, output: ShowFormat, history: str | None, *,
     failures = _failures(environment, history) if history is not None else None
     report, unreachable = health_report.health(environment, history=failures), dict[str, str]()
     if live:
-        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
-        faults, unreachable = node_faults(environment, seen), seen.unreachable
+        seen = observe(environment, management=faults.management_kinds(environment), tenants=TENANT_KINDS)
+        found, unreachable = faults.node_faults(environment, seen), seen.unreachable
         tested = pool_results(environment, seen)
-        report = health_report.health(environment, faults, unreachable, seen.at, tested, failures)
+        report = health_report.health(environment, found, unreachable, seen.at, tested, failures)
     answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
     _require_read(environment, unreachable)
 

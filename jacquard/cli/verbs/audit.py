@@ -93,7 +93,7 @@ def _audit(environment: Environment, now: dt.datetime, *, live: bool) -> "Audit"
     from jacquard.audits.recorded import recorded_facts  # noqa: PLC0415
     from jacquard.observe import enrolment  # noqa: PLC0415
     from jacquard.observe.live_declared import live_objects  # noqa: PLC0415
-    from jacquard.observe.nodes.faults import MANAGEMENT_KINDS, node_faults  # noqa: PLC0415
+    from jacquard.observe.nodes import faults  # noqa: PLC0415
     from jacquard.observe.nodes.live import live_nodes, management_kinds  # noqa: PLC0415
     from jacquard.observe.observation import observe  # noqa: PLC0415
 
@@ -109,13 +109,17 @@ def _audit(environment: Environment, now: dt.datetime, *, live: bool) -> "Audit"
     if not live:
         return auditor.audit(recorded)
     audit = auditor.audit(recorded, live_objects(environment, auditor.kinds))
-    kinds = (*management_kinds(environment), *enrolment.management_kinds(environment), *MANAGEMENT_KINDS)
+    kinds = (
+        *management_kinds(environment),
+        *enrolment.management_kinds(environment),
+        *faults.management_kinds(environment),
+    )
     seen = observe(environment, management=tuple(dict.fromkeys(kinds)), tenants=enrolment.TENANT_KINDS)
     nodes = live_nodes(environment, seen)
     results = (
         *node_results(environment, nodes, now.astimezone(dt.UTC).date()),
         *enrolment_results(environment, enrolment.enrolled(environment, seen)),
-        *health_results(environment, node_faults(environment, seen)),
+        *health_results(environment, faults.node_faults(environment, seen)),
     )
     unread = (f"cluster {name}: {reason}" for name, reason in seen.unreachable.items())
     return audit.with_nodes(len(nodes), results, unread)

@@ -20,17 +20,18 @@ from components.render.pools.pool_rollout import opening_text, waits_for_jobs
 from components.reports.health import NodeFault
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.tenant import Approval, TenantSpec
+from jacquard.observe.backends import bare_metal
 from jacquard.observe.nodes.failed_hosts import HOSTS, waits_for_spare
-from jacquard.observe.nodes.live import capacity_text, place_of
-from jacquard.observe.objects import Object, key
+from jacquard.observe.nodes.live import capacity_text, host_place
+from jacquard.observe.objects import Kind, Object, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 REMEDIATION = (metal3.API, "Metal3Remediation")
-MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
 
@@ -48,6 +49,8 @@ class _Host:
     """Whether the next repair replaces the node, or the one in progress does, if a host is free."""
     spare: bool = True
     """Whether a host is free that would replace the host."""
+    triage: str = ""
+    """Command that takes the host out of service, if the backend replaces nodes without a reboot; otherwise empty."""
     waits: str = ""
     """Usable and contracted nodes, if the repair has failed and the Machine waits for a free host; otherwise empty."""
 
@@ -79,6 +82,11 @@ class _Cluster:
         return f"{first}; the host is rebooted{when} once only pods of DaemonSets are left, {limit}"
 
 
+def management_kinds(environment: Environment) -> tuple[Kind, ...]:
+    """Return the kinds that `node_faults` reads in the management cluster."""
+    return tuple(dict.fromkeys((MACHINE, REMEDIATION, *HOSTS, *bare_metal(environment).hosts)))
+
+
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
     """Yield the faults of all nodes of pools, ordered by cluster, node and condition."""
     now = seen.at or dt.datetime.now(dt.UTC)
@@ -89,6 +97,8 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
         for body in seen.of(MACHINE[1])
         if (node := dig(body, "status", "nodeRef", "name"))
     }
+    metal, reboots = bare_metal(environment), environment.region.bare_metal.backend is BareMetalBackend.METAL3
+    report = metal.report(seen.of)
     free = Counter(_place(body) for body in hosts.values() if is_free(body))
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         cluster = placed.cluster.name
@@ -102,11 +112,13 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
         for node in sorted(seen.of("Node", cluster), key=key):
             machine = machines.get((cluster, key(node)[1]))
             phase = phases.get(key(machine)) if machine else None
-            name = place_of(environment, node)
+            place = host_place(node, metal.provider)
+            name = report(place)[0] if place else None
             body = hosts.get((cluster, name or ""))
             spare = body is None or free[_place(body)] > 0
             waits = capacity_text(seen, placed.tenant, node) if waits_for_spare(machine) else ""
-            host = replace(_host(environment, name, body, phase, now), spare=spare, waits=waits)
+            triage = "" if reboots else _triage(environment, name)
+            host = replace(_host(environment, name, body, phase, now), spare=spare, waits=waits, triage=triage)
             yield from _of_node(environment, known, node, host)
 
 
@@ -162,9 +174,7 @@ def _of_node(environment: Environment, cluster: _Cluster, node: Object, host: _H
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in cluster.checks:
         return
-    quarantined = (
-        f"{cluster.drains[pool]}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
-    )
+    quarantined = f"{cluster.drains[pool]}: {_triage(environment, host.name)}"
     gate = environment.region.nodes.gate
     burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
@@ -190,6 +200,10 @@ def _of_node(environment: Environment, cluster: _Cluster, node: Object, host: _H
             evidence=environment.host_tests.get(host.name or ""),
             next_action=_next(at, action, idle or quarantined),
         )
+
+
+def _triage(environment: Environment, host: str | None) -> str:
+    return f"jacquard host {environment.name} {host or 'HOST'} --to triage --reason TEXT"
 
 
 def _conditions(node: Object) -> Iterator[Object]:
@@ -228,6 +242,9 @@ def _next(host: _Host, action: HealthAction | None, quarantined: str) -> str:
 
 def _without_repair(host: _Host, action: HealthAction | None, quarantined: str) -> str:
     match action:
+        case HealthAction.REPAIR if host.triage:
+            after = "the node is replaced after the hold time, also if no host is free"
+            return f"{host.triage}, so that no claim takes the host; {after}"
         case HealthAction.REPAIR if host.exceeded and not host.spare:
             return "none; the host is rebooted again, and its node stays in use, because no spare is free to replace it"
         case HealthAction.REPAIR if host.exceeded:

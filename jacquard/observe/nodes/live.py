@@ -59,12 +59,6 @@ def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
     return live
 
 
-def place_of(environment: Environment, node: Object) -> str | None:
-    """Return the name in the provider ID of a node: its host, or its claim where hosts are claimed; None without it."""
-    place = host_place(node, bare_metal(environment).provider)
-    return place[1] if place else None
-
-
 def host_place(node: Object, provider: str) -> Place | None:
     """Return the two segments that identify the host or claim in a node's provider ID; None if they are missing."""
     text = str(dig(node, "spec", "providerID") or "")

@@ -19,7 +19,8 @@ from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.pools.nodes import Windows
 from components.specs.region.policy import FreezeSpec
 from components.specs.region.tenant import ChangesSpec
-from jacquard.observe.nodes.faults import node_faults
+from jacquard.observe.backends import bare_metal
+from jacquard.observe.nodes.faults import management_kinds, node_faults
 from jacquard.observe.observation import Observation
 
 AT = "2026-11-20T08:30:00Z"
@@ -297,3 +298,20 @@ def test_a_requested_reboot_of_a_repaired_host_does_not_replace_its_node(laptop:
     assert fault.next_action == (
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
     )
+
+
+def test_without_repairs_by_reboot_a_person_takes_the_host_out_of_service(south: Environment) -> None:
+    broken = node("x1", pool="h100", GpuLost="True")
+    broken["spec"]["providerID"] = f"{bare_metal(south).provider}solstice/claim-x1"
+    claim = {"namespace": "solstice", "name": "claim-x1"}
+    server = {"metadata": {"name": "s1"}, "spec": {"serverClaimRef": claim, "bmcRef": {"name": "b01-u01"}}}
+    objects = {("solstice-lab", "Node"): [broken]}
+
+    [known] = node_faults(south, Observation(objects={**objects, (MANAGEMENT, "Server"): [server]}, at=NOW))
+    [unknown] = node_faults(south, Observation(objects=objects, at=NOW))
+
+    after = "so that no claim takes the host; the node is replaced after the hold time, also if no host is free"
+    for fault, host in ((known, "b01-u01"), (unknown, None)):
+        assert fault.host == host
+        assert fault.next_action == f"jacquard host eu-south-03a {host or 'HOST'} --to triage --reason TEXT, {after}"
+    assert ("metal.ironcore.dev/v1alpha1", "Server") in management_kinds(south)

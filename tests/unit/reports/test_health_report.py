@@ -93,6 +93,18 @@ def test_the_history_uses_metrics_that_exporters_have(laptop: Environment) -> No
     assert len(found) > len(queries(laptop)) / 2
 
 
+def repair_lines(environment: Environment) -> list[str]:
+    return [text for item in lines(health(environment)) if "replaces the node" in (text := str(item))]
+
+
+def test_only_a_backend_with_repairs_by_reboot_counts_repairs(laptop: Environment) -> None:
+    assert repair_lines(laptop) == [
+        "after 1 repair of a host within 7 d 0 h, the next one replaces the node: cpu-gen4, h100-ib-8"
+    ]
+    text = "a repair replaces the node, also without a free host; take the broken host out of service first"
+    assert repair_lines(reference("eu-south-03a")) == [f"{text}: cpu-gen5, h100-eth-8, h200-eth-8, l40s-8"]
+
+
 def test_without_clusters_nothing_is_counted(laptop: Environment) -> None:
     rows: list[CheckRow] = [row for kind in health(laptop).types for row in kind.checks]
 

@@ -24,8 +24,13 @@ def lines(report: Health) -> Iterator[Table | Text]:
         yield _table(rows)
         yield Text()
     for (repairs, hours), types in groupby(sorted(report.types, key=_limit), _limit):
-        limit = f"{plural(repairs, 'repair')} of a host within {long_duration(hours * 60)}"
-        yield Text(f"after {limit}, the next one replaces the node: {listed([kind.instance_type for kind in types])}")
+        names = listed([kind.instance_type for kind in types])
+        if repairs:
+            limit = f"{plural(repairs, 'repair')} of a host within {long_duration(hours * 60)}"
+            yield Text(f"after {limit}, the next one replaces the node: {names}")
+        else:
+            text = "a repair replaces the node, also without a free host; take the broken host out of service first"
+            yield Text(f"{text}: {names}", "yellow")
     for text, clusters in (
         ("no add-on reports faults of nodes in", report.unwatched),
         ("no add-on keeps new pods from nodes with faults in", report.unquarantined),
@@ -40,7 +45,7 @@ def lines(report: Health) -> Iterator[Table | Text]:
 
 
 def _limit(kind: TypeHealth) -> tuple[int, int]:
-    return kind.repairs, kind.repairs_within_hours
+    return kind.repairs or 0, kind.repairs_within_hours or 0
 
 
 def _table(rows: tuple[CheckRow, ...]) -> Table:
