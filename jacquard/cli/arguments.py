@@ -45,6 +45,14 @@ def day(text: str) -> dt.datetime:
         raise typer.BadParameter(msg) from None
 
 
+def _metrics_address(text: str | None) -> str | None:
+    from jacquard.observe.metrics_store import address_problem  # noqa: PLC0415 - loads the HTTP client for one verb
+
+    if text is not None and (problem := address_problem(text)):
+        raise typer.BadParameter(problem)
+    return text
+
+
 Env = Annotated[
     str,
     typer.Argument(metavar="ENV", help="Environment: a folder under environments/.", autocompletion=_complete),
@@ -108,12 +116,22 @@ BaseOption = Annotated[
     str,
     typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with; its merge base is used."),
 ]
+MetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="URL",
+        callback=_metrics_address,
+        help="Prometheus API of the region's metrics store, to record the faults of the last 7 days.",
+    ),
+]
 FactsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--facts",
         metavar="FILE",
-        help="File written by 'jacquard facts', to report nodes with running jobs; repeatable, one per environment.",
+        help="File written by 'jacquard facts', to report nodes with running jobs and with faults; repeatable, one per "
+        "environment.",
     ),
 ]
 FactsAgeOption = Annotated[

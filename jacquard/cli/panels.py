@@ -101,8 +101,11 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "facts",
             "jacquard.cli.verbs.facts:facts",
-            "Record the jobs on each node of a region, for 'jacquard impact --facts'.",
-            ("jacquard facts edge-1 --out facts.json",),
+            "Record the jobs and faults of each node of a region, for 'jacquard impact --facts'.",
+            (
+                "jacquard facts edge-1 --out facts.json",
+                "jacquard facts edge-1 --metrics http://127.0.0.1:8481/select/0/prometheus --out facts.json",
+            ),
         ),
         Verb(
             "drift",

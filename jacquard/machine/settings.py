@@ -19,6 +19,8 @@ MIGRATE_PROVIDERS = "JACQUARD_MIGRATE_PROVIDERS"
 DEPRECATED_SWITCH_TO = "JACQUARD_SWITCH_TO"
 """Former name of `MIGRATE_PROVIDERS`."""
 PARALLELISM = "JACQUARD_PARALLELISM"
+METRICS_USER = "JACQUARD_METRICS_USER"
+METRICS_PASSWORD = "JACQUARD_METRICS_PASSWORD"  # noqa: S105 - the name of a variable
 
 
 def toolchain() -> str:
@@ -134,6 +136,21 @@ def parallelism() -> int | None:
     raise SettingError(message)
 
 
+def metrics_login() -> tuple[str, str] | None:
+    """Return user and password for queries of a metrics store; None to send none.
+
+    Raises:
+        SettingError: only one of them is set.
+    """
+    user, password = os.environ.get(METRICS_USER), os.environ.get(METRICS_PASSWORD)
+    if user and password:
+        return user, password
+    if not user and not password:
+        return None
+    message = f"{METRICS_USER}: must be set together with {METRICS_PASSWORD}; set both or none"
+    raise SettingError(message)
+
+
 def problems() -> dict[str, str]:
     """Return the invalid settings, as messages by the name of the variable."""
     messages = {}
@@ -144,6 +161,7 @@ def problems() -> dict[str, str]:
         (NOW, now),
         (MIGRATE_PROVIDERS, migrate_providers),
         (PARALLELISM, parallelism),
+        (METRICS_USER, metrics_login),
     ):
         try:
             setting()

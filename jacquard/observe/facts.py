@@ -1,4 +1,4 @@
-"""Data model of facts: the use of nodes by jobs at one time, as input for comparisons of commits."""
+"""Data model of facts: jobs and faults of nodes at one time, as input for comparisons of commits."""
 
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
@@ -13,13 +13,17 @@ from components.specs.keys import group_key, pool_key
 from components.specs.natural import natural
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.jobs import CLAIM, POD, Jobs
+from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.nodes.live import TENANT_KINDS, live_nodes
 from jacquard.observe.objects import key
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pools
 from jacquard.providers.kube.objects import dig
 
-FORMAT = 1
+FORMAT = 2
+"""Version 1 has no faults of nodes."""
+HISTORY_HOURS = 168
+"""Hours before the observation of which facts contain faults."""
 KINDS = (*TENANT_KINDS, POD, CLAIM)
 """Kinds that are read in each tenant cluster."""
 Place: TypeAlias = tuple[str, str]
@@ -84,6 +88,52 @@ class HostFacts(Spec):
     """State of the host, in the terms of its controller."""
 
 
+class FaultFacts(Spec):
+    """A fault that a node has at the time of the observation."""
+
+    cluster: str
+    """Cluster of the node."""
+    node: str
+    """Name of the Node."""
+    condition: str
+    """Type of the condition, or key of the taint of Node Feature Discovery."""
+    since: AwareDatetime | None
+    """Begin of the fault; None if unknown."""
+
+
+class PastFault(Spec):
+    """A fault that a node had within ``HISTORY_HOURS`` before the observation."""
+
+    cluster: str
+    """Cluster of the node."""
+    node: str
+    """Name of the Node, which may not exist any more."""
+    condition: str
+    """Type of the condition."""
+    longest_seconds: int = Field(ge=0)
+    """Duration of the longest occurrence in whole minutes, in seconds; 0 for less than a minute."""
+
+
+class Coverage(Spec):
+    """Part of the history of a condition that the metrics store has."""
+
+    cluster: str
+    """Cluster of the nodes."""
+    condition: str
+    """Type of the condition."""
+    hours: int = Field(ge=1)
+    """Hours with samples of the condition, of ``HISTORY_HOURS``."""
+
+
+class FaultHistory(Spec):
+    """Faults in the metrics store of a region, independent of actions and hold times in the data."""
+
+    coverage: tuple[Coverage, ...]
+    """Conditions with samples in the store, by cluster."""
+    faults: tuple[PastFault, ...]
+    """Faults of all nodes with samples."""
+
+
 class Facts(Spec):
     """Answers of a region's clusters at one time."""
 
@@ -103,6 +153,10 @@ class Facts(Spec):
     """All rollout groups; empty if the management cluster could not be read."""
     hosts: tuple[HostFacts, ...]
     """All hosts; empty if the management cluster could not be read."""
+    faults: tuple[FaultFacts, ...] | None = None
+    """Faults of nodes in clusters that were read; None in files of version 1."""
+    history: FaultHistory | None = None
+    """Earlier faults of nodes; None if the metrics store was not queried."""
 
 
 def assemble(environment: Environment, seen: Observation) -> Facts:
@@ -124,6 +178,10 @@ def assemble(environment: Environment, seen: Observation) -> Facts:
         nodes=tuple(nodes.values()),
         groups=tuple(_groups(environment, seen)) if reason is None else (),
         hosts=tuple(HostFacts(host=host, state=state) for host, state in hosts),
+        faults=tuple(
+            FaultFacts(cluster=fault.cluster, node=fault.node, condition=fault.condition, since=fault.since)
+            for fault in node_faults(environment, seen)
+        ),
     )
 
 

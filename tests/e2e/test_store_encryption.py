@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
@@ -17,6 +18,7 @@ from stored_region import region, stored
 from victoria_stores import VictoriaStores, request, running_stores
 
 from components.render.region.store_certificates import SERVER_SECRET
+from jacquard.observe.metrics_store import MetricsError, MetricsStore
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -123,3 +125,22 @@ def test_renewed_certificates_are_served_without_a_restart_and_accepted_with_eit
     agent.start()
     agent.write("after the renewal")
     found_record(stores, "after the renewal")
+
+
+def test_facts_query_the_proxy_with_a_password_and_the_certificate_of_the_authority(
+    stores: VictoriaStores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, now = tmp_path / "ca.crt", dt.datetime.now(dt.UTC)
+    file.write_text(stores.authority.certificate)
+
+    def query(login: tuple[str, str] | None) -> list[tuple[dict[str, str], float]]:
+        return list(MetricsStore(stores.url, login).values("vector(1)", now))
+
+    monkeypatch.delenv("CURL_CA_BUNDLE", raising=False)
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
+    with pytest.raises(MetricsError, match="has no trusted certificate"):
+        query(stores.login(ACME))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(file))
+    with pytest.raises(MetricsError, match="answered 401; set JACQUARD_METRICS_USER"):
+        query(None)
+    assert query(stores.login(ACME)) == [({}, 1.0)]

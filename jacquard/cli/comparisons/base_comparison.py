@@ -29,6 +29,7 @@ from jacquard.machine.pins import PIN_FILE
 from jacquard.previews.base_commits import BaseError
 from jacquard.previews.bases import Base, base_at
 from jacquard.previews.compare import impact as impact_between
+from jacquard.previews.impacts.changed_checks import with_changed_checks
 from jacquard.previews.impacts.edits import Edit, edits
 from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.occupancy import CollectedFacts, occupied
@@ -130,7 +131,13 @@ def compare(names: Sequence[str], base: Base, facts: Mapping[str, CollectedFacts
     compared = [replace(item, impact=item.impact.model_copy(update={"shared": shared})) for item in alone]
     if facts is None:
         return compared
-    return [replace(item, impact=occupied(item.impact, facts.get(item.impact.environment))) for item in compared]
+    return [_with_facts(item, facts.get(item.impact.environment)) for item in compared]
+
+
+def _with_facts(compared: Compared, facts: CollectedFacts | None) -> Compared:
+    before, after = compared.base.environment, compared.head.environment
+    impact = with_changed_checks(occupied(compared.impact, facts), before, after, facts)
+    return replace(compared, impact=impact)
 
 
 def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:

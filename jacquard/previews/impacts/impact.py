@@ -5,6 +5,7 @@ import datetime as dt
 from components.lookups.effects.effect import Effect, Subject, When
 from components.reports.pull_paths import MovedPulls
 from components.specs.base import Spec
+from jacquard.previews.impacts.checked_nodes import ChangedCheck
 from jacquard.previews.impacts.tenant_impact import TenantImpact
 
 FORMAT = 1
@@ -268,8 +269,11 @@ class Impact(Spec):
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None
     """Jobs on all disrupted nodes, each node counted once; None if no node is disrupted."""
+    checks: tuple[ChangedCheck, ...] = ()
+    """Changed checks of nodes, with the nodes on which they act now and would have acted in the last 7 days; empty if
+    no facts were requested."""
     facts_at: dt.datetime | None = None
-    """Time of the facts used for occupancy; None without facts, or if the facts are too old."""
+    """Time of the facts used for occupancy and checks; None without facts, or if the facts are too old."""
 
 
 DISRUPTIVE = (Effect.REBOOTED, Effect.RE_FLASHED, Effect.REPLACED, Effect.DELETED)

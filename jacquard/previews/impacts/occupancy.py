@@ -122,12 +122,18 @@ def utc_text(moment: dt.datetime) -> str:
     return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def missing_facts(environment: str, given: CollectedFacts | None) -> str | None:
+    """Return the reason why there are no usable facts of ``environment``; None for usable facts."""
+    if given is None:
+        return f"no facts; collect them with 'jacquard facts {environment} --out FILE' and pass --facts FILE"
+    return given.unfit
+
+
 def occupied(impact: Impact, given: CollectedFacts | None) -> Impact:
     """Return ``impact`` with the occupancy of the nodes that it disrupts; unknown without usable facts."""
     disrupted = [row for row in impact.rows if _is_disrupted(row)]
     if given is None or given.unfit:
-        missing = f"no facts; collect them with 'jacquard facts {impact.environment} --out FILE' and pass --facts FILE"
-        unknown = Occupancy(tenants=(), unknown=given.unfit if given else missing)
+        unknown = Occupancy(tenants=(), unknown=missing_facts(impact.environment, given))
         index, at, of_all = None, None, unknown
     else:
         index, at = _Index(given.facts), given.facts.observed_at

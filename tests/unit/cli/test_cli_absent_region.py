@@ -16,7 +16,7 @@ Invoke = Callable[..., Result]
 
 READ: dict[str, list[tuple[str, ...]]] = {
     "status": [()],
-    "facts": [()],
+    "facts": [(), ("--metrics", "http://127.0.0.1:1")],
     "drift": [()],
     "gc": [(), ("--dry-run",)],
     "audit": [(), ("--live",)],

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from metrics_answers import Answer, Form, answering, series
 from typer.testing import Result
-from working_nodes import working
+from working_nodes import MOMENT, working
 
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs import facts as verb
@@ -107,3 +108,113 @@ def test_the_schema_describes_what_is_written(answered: Callable[[Observation], 
     schema = json.loads((paths.ROOT / "schemas" / "facts.schema.json").read_text(encoding="utf-8"))
 
     jsonschema.validate(json.loads(invoke("facts", "laptop").stdout), schema)
+
+
+GPU_LOST = 'kube_node_status_condition{condition="GpuLost",status="true"}'
+ON_NODES = GPU_LOST.replace("}", ',node=~"x1|x2[.]b"}')
+
+
+def of_gpus(path: str, form: Form) -> Answer:
+    """Answer as a store that has two days of a cluster, other clusters, and labels that are no names of nodes."""
+    minute = int(MOMENT.timestamp())
+    match path.rpartition("/")[2], form["query"]:
+        case "query", query if query == f"count_over_time(count by (cluster) ({GPU_LOST})[168h:1h])":
+            return series(({"cluster": "acme-train"}, 49), ({"cluster": "edge"}, 169))
+        case "query", query if query == f"max by (cluster, node) (max_over_time({GPU_LOST}[168h])) == 1":
+            nodes = ("x1", "x2.b", '"} or up{a="', "X")
+            found = [({"cluster": "acme-train", "node": node}, 1) for node in nodes]
+            return series(*found, ({"cluster": "edge", "node": "x1"}, 1), ({}, 1))
+        case "query_range", query if query == f"max by (cluster, node) ({ON_NODES}) == 1":
+            steps = [minute - 60 * step for step in (1, 2, 3, 8, 9)]
+            return series(({"cluster": "acme-train", "node": "x1"}, steps), kind="matrix")
+        case _:
+            return series()
+
+
+def test_the_history_of_faults_is_read_from_the_metrics_store(
+    answered: Callable[[Observation], None], invoke: Invoke
+) -> None:
+    answered(working())
+
+    with answering(of_gpus) as url:
+        result = invoke("facts", "laptop", "--metrics", url)
+
+    history = Facts.model_validate_json(result.stdout).history
+    assert history is not None
+    assert [entry.model_dump() for entry in history.coverage] == [
+        {"cluster": "acme-train", "condition": "GpuLost", "hours": 49}
+    ]
+    assert [(fault.node, fault.longest_seconds) for fault in history.faults] == [("x1", 180), ("x2.b", 0)]
+    assert result.stderr == (
+        "warning: the metrics store has 49 of the last 168 hours of cluster acme-train; earlier faults are missing in "
+        "the history\n"
+        "warning: the metrics store has 0 of the last 168 hours of cluster globex-lab; earlier faults are missing in "
+        "the history\n"
+    )
+
+
+def test_the_summary_has_the_number_of_nodes_with_faults(
+    answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke
+) -> None:
+    answered(working())
+
+    with answering(of_gpus) as url:
+        result = invoke("facts", "laptop", "--metrics", url, "--out", str(data_folder.parent / "facts.json"))
+
+    assert result.stdout.endswith(", as of 2026-11-22 16:00 UTC; 2 nodes with faults in 7 days\n")
+
+
+def test_without_an_answer_of_the_metrics_store_nothing_is_written(
+    answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke
+) -> None:
+    answered(working())
+    file = data_folder.parent / "facts.json"
+
+    with answering(lambda *_: (401, "")) as url:
+        result = invoke("facts", "laptop", "--metrics", url, "--out", str(file))
+
+    assert (result.exit_code, file.exists()) == (ExitCode.UNREACHABLE, False)
+    assert result.stderr == (
+        f"unreachable: laptop: the metrics store at {url} answered 401; set JACQUARD_METRICS_USER and "
+        "JACQUARD_METRICS_PASSWORD to a login that may query all clusters\n"
+    )
+
+
+def test_a_login_is_complete(
+    answered: Callable[[Observation], None], invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(working())
+    monkeypatch.setenv("JACQUARD_METRICS_USER", "operator")
+
+    result = invoke("facts", "laptop", "--metrics", "http://127.0.0.1:1")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        "error: JACQUARD_METRICS_USER: must be set together with JACQUARD_METRICS_PASSWORD; set both or none\n"
+    )
+
+
+def test_a_changed_check_is_reported_with_the_nodes_on_which_it_would_have_acted(
+    answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in (("init", "-q"), ("add", "."), COMMIT):
+        subprocess.run(["git", "-C", str(data_folder.parent), *command], check=True)
+    answered(working())
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T16:12:00Z")
+    file, health = data_folder.parent / "facts.json", data_folder / "catalog" / "health.yaml"
+    override = "  - {check: gpu-lost, hold_seconds: 120, reason: trial}\n"
+    with answering(of_gpus) as url:
+        invoke("facts", "laptop", "--metrics", url, "--out", str(file))
+    text = health.read_text(encoding="utf-8")
+    health.write_text(text + override, encoding="utf-8")
+
+    printed = invoke("impact", "laptop", "--facts", str(file)).stdout.splitlines()
+    answer = json.loads(invoke("impact", "laptop", "--facts", str(file), "--format", "json").stdout)
+    comment = invoke("impact", "laptop", "--facts", str(file), "--format", "markdown").stdout
+
+    change = "check gpu-lost of h100-ib-8: repair after 5 min -> repair after 2 min"
+    acted = "in the last 7 days it would have acted on 1 node instead of 0"
+    assert f"  {change}; now 0 nodes with the fault, 0 due; {acted}" in printed
+    assert [(check["check"], len(check["nodes"])) for check in answer[0]["checks"]] == [("gpu-lost", 3)]
+    assert acted in comment.replace("`", "")
+    assert "<summary>laptop: changed checks of nodes</summary>" in comment.replace("`", "")

@@ -33,6 +33,10 @@ USAGE = {
         "--to: must be one of onboard, seatrial, zap, test, production, triage, rma, debug, reserved (got 'broken'); "
         "see 'jacquard host --help'"
     ),
+    "facts laptop --metrics store:8427": (
+        "--metrics: must be the address of a Prometheus API (got 'store:8427'); write it like "
+        "http://127.0.0.1:8481/select/0/prometheus"
+    ),
     "promote laptop a/b --wave x": "--wave: must be a valid integer (got 'x'); see 'jacquard promote --help'",
     "promote laptop a --wave 0": "--wave: must be greater than or equal to 1 (got '0'); see 'jacquard promote --help'",
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
 from working_nodes import MOMENT, node, pod, working
 
 from components.specs.environment import Environment
-from jacquard.observe.facts import ClusterFacts, HostFacts, NodeFacts, assemble
+from jacquard.observe.facts import ClusterFacts, FaultFacts, HostFacts, NodeFacts, assemble
 from jacquard.observe.jobs import Jobs
 from jacquard.observe.observation import Observation
 
@@ -141,4 +142,22 @@ def test_a_node_that_does_not_say_where_it_runs_has_no_host(laptop: Environment)
         NodeFacts(
             cluster="acme-train", node="x1", tenant="acme", group="acme-train/train/a01", host=None, pods=0, gpus=0
         ),
+    )
+
+
+def test_a_fault_of_a_node_is_told_with_its_condition_and_its_begin(laptop: Environment) -> None:
+    observed = working()
+    [x1, *_] = observed.of("Node", "acme-train")
+    x1["status"] = {
+        "conditions": [
+            {"type": "GpuLost", "status": "True", "lastTransitionTime": "2026-11-22T15:00:00Z"},
+            {"type": "NicFailed", "status": "False"},
+            {"type": "Ready", "status": "True"},
+        ]
+    }
+
+    faults = assemble(laptop, observed).faults
+
+    assert faults == (
+        FaultFacts(cluster="acme-train", node="x1", condition="GpuLost", since=MOMENT - dt.timedelta(hours=1)),
     )

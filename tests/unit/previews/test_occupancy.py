@@ -149,7 +149,7 @@ def test_facts_of_the_future_are_a_clock_that_is_wrong(tmp_path: Path) -> None:
 
 def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
     good, twice = written(tmp_path, "good.json"), written(tmp_path, "twice.json")
-    newer = written(tmp_path, "newer.json", schema_version=2, sites=[])
+    newer = written(tmp_path, "newer.json", schema_version=3, sites=[])
     other, evil = (
         written(tmp_path, "other.json", environment="edge"),
         written(tmp_path, "evil.json", environment=HOSTILE),
@@ -166,7 +166,7 @@ def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
     assert lines[:-1] == [
         f"{twice}: contains facts of 'laptop', as does another file; pass only one of them",
         (
-            f"{newer}: has schema_version 2, but this version of Jacquard supports up to 1; collect facts with this "
+            f"{newer}: has schema_version 3, but this version of Jacquard supports up to 2; collect facts with this "
             "version, or use the version that collected them"
         ),
         f"{other}: contains facts of 'edge' {remedy}",
@@ -176,6 +176,14 @@ def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
     ]
     too_deep = "invalid json: recursion limit exceeded"
     assert lines[-1].startswith(f"{deep}: is not a file written by 'jacquard facts': {too_deep}")
+
+
+def test_facts_of_the_first_version_are_read_without_faults(tmp_path: Path) -> None:
+    raw = taken().model_dump(mode="json", exclude={"faults", "history"}) | {"schema_version": 1}
+    file = tmp_path / "facts.json"
+    file.write_text(json.dumps(raw), encoding="utf-8")
+
+    assert (read(file)["laptop"].facts.faults, read(file)["laptop"].facts.history) == (None, None)
 
 
 def test_equal_facts_give_equal_comments(promoted: Impact) -> None:

@@ -14,6 +14,7 @@ MARK = "<!-- jacquard impact -->"
 """First line of each comment; the next run finds and overwrites the comment with this line."""
 _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json` contains all."
 _DETAILS = {
+    "changed checks of nodes": impact_lists.checks,
     "charts": impact_lists.charts,
     "template revisions": impact_lists.templates,
     "image pulls": impact_lists.pulls,

@@ -7,6 +7,7 @@ from rich.text import Text
 from components.lookups.effects.effect import Effect
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
+from jacquard.cli.views.changes import impact_checks
 from jacquard.cli.views.changes.values import VALUE
 from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
@@ -79,6 +80,11 @@ def pulls(impact: Impact) -> Iterator[Text]:
     """Yield the pools whose nodes pull images from other registries."""
     lines = (f"{plural(one.nodes, 'node')} of {one.pool}: {one.before} -> {one.after}" for one in impact.pulls)
     yield from _titled("image pulls", lines)
+
+
+def checks(impact: Impact) -> Iterator[Text]:
+    """Yield the pools with nodes that a changed check acts on now, or would have acted on."""
+    yield from _titled("changed checks of nodes", impact_checks.details(impact))
 
 
 def warnings(impact: Impact) -> Iterator[Text]:

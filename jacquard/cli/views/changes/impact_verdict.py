@@ -8,6 +8,7 @@ from components.lookups.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
 from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import long_duration, plural
+from jacquard.cli.views.changes import impact_checks
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact, Occupancy, Row, Totals
 from jacquard.previews.impacts.machines import MACHINES
 from jacquard.previews.impacts.occupancy import utc_text
@@ -25,7 +26,7 @@ def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
 
 
 def effect_sentences(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
-    """Yield a sentence per effect, worst first, then provisioning, scaling, pending promotions and occupancy."""
+    """Yield a sentence per effect, worst first, then provisioning, scaling, promotions, occupancy and checks."""
     has_effects = False
     for effect in _LISTED:
         if rows := [row for row in impact.rows if row.effect is effect]:
@@ -41,6 +42,7 @@ def effect_sentences(impact: Impact, now: dt.datetime | None = None) -> Iterator
         yield f"takes effect with a promotion: {listed(waiting, _MOST)}"
     if impact.occupancy:
         yield sentence(impact.occupancy, impact.facts_at, now)
+    yield from impact_checks.sentences(impact)
 
 
 def summary(impact: Impact) -> str:
