@@ -16,6 +16,7 @@ TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or buil
 CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"
 SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
 NOW = "JACQUARD_NOW: 'banana' is not a time with an offset from UTC; write it like 2026-11-21T12:00:00Z"
+METRICS = "JACQUARD_METRICS_USER: must be set together with JACQUARD_METRICS_PASSWORD; set both or none"
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.usefixtures("cache")
         (settings.cluster, settings.CLUSTER, "context:staging", "context:staging"),
         (settings.speed, settings.SPEED, "", 1.0),
         (settings.speed, settings.SPEED, "2.5", 2.5),
+        (settings.metrics_login, settings.METRICS_USER, "", None),
         (settings.now, settings.NOW, "2026-12-24T12:00:00Z", dt.datetime(2026, 12, 24, 12, tzinfo=dt.UTC)),
     ],
 )
@@ -56,6 +58,8 @@ def test_a_setting_is_taken_and_an_empty_one_is_the_default(
             (settings.NOW, value, NOW.replace("banana", value))
             for value in ("banana", "2026-12-24", "2026-12-24T12:00")
         ),
+        (settings.METRICS_USER, "operator", METRICS),
+        (settings.METRICS_PASSWORD, "canary-51b7", METRICS),
         *((settings.SPEED, value, SPEED.replace("banana", value)) for value in ("banana", "0", "-1", "nan", "inf")),
     ],
 )
