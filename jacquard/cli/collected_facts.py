@@ -22,5 +22,5 @@ def facts(
         raise Stop(str(error), ExitCode.BAD_DATA) from None
     for name, item in observed.items():
         if item.unfit:
-            show(f"{name}: {item.unfit}; until then it is unknown which nodes are occupied", "warning")
+            show(f"{name}: {item.unfit}; until then it is unknown which nodes are occupied or have faults", "warning")
     return observed

@@ -72,14 +72,14 @@ def with_changed_checks(impact: Impact, base: Environment, head: Environment, gi
     for name, changed in _changes(base, head):
         alike[name, f"{changed.before.action} {changed.after.action}"].append(changed)
     missing = missing_facts(head.name, given)
-    facts = given.facts if given and not missing else None
-    counted = _Counted(facts) if facts else None
+    counted = _Counted(given.facts, missing) if given else None
     checks = tuple(
         ChangedCheck(
             check=name,
             before=same[0].before.action,
             after=same[0].after.action,
             nodes=tuple(counted.nodes(same) if counted else map(_of_pool, same)),
+            history_until=given.facts.observed_at if given and given.facts.history else None,
             unknown=tuple(counted.unknown(same) if counted else (missing or "",)),
         )
         for (name, _), same in alike.items()
@@ -122,10 +122,15 @@ def _of_pool(changed: _Changed) -> CheckedNodes:
 
 
 class _Counted:
-    """Nodes with faults in facts."""
+    """Nodes with faults in facts.
 
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+    Args:
+        facts: facts of the region.
+        unfit: reason why faults of the observation are not those of now; the history can be used all the same.
+    """
+
+    def __init__(self, facts: Facts, unfit: str | None) -> None:
+        self._facts, self._unfit = facts, unfit
         self._pools = {(node.cluster, node.node): pool_of(node.group) for node in facts.nodes}
         self._unread = {item.cluster: item.unreachable for item in facts.clusters if item.unreachable is not None}
         self._past: dict[tuple[str, str], dict[Place, int]] = defaultdict(dict)
@@ -136,7 +141,7 @@ class _Counted:
     def nodes(self, same: Sequence[_Changed]) -> Iterator[CheckedNodes]:
         """Yield the nodes of each pool with an equally changed check, then nodes of clusters without a known pool."""
         for changed in sorted(same, key=lambda changed: natural(changed.pool.key)):
-            known = changed.pool.cluster.name not in self._unread and self._facts.faults is not None
+            known = not (self._unfit or changed.pool.cluster.name in self._unread or self._facts.faults is None)
             yield _of_pool(changed).model_copy(
                 update={**(self._now(changed) if known else {}), **self._history(changed, changed.pool.key)}
             )
@@ -148,6 +153,7 @@ class _Counted:
     def unknown(self, same: Sequence[_Changed]) -> Iterator[str]:
         """Yield the reasons why numbers about ``same`` are unknown or too low."""
         names = list(dict.fromkeys(changed.pool.cluster.name for changed in same))
+        yield from [self._unfit] if self._unfit else ()
         yield from (f"cluster {name} could not be read: {self._unread[name]}" for name in names if name in self._unread)
         if self._facts.faults is None:
             yield "facts of an earlier version of Jacquard contain no faults; collect new ones"

@@ -1,5 +1,7 @@
 """Changed checks of nodes as data: actions before and after, with the nodes that have the fault."""
 
+import datetime as dt
+
 from components.specs.base import Spec
 from components.specs.health.node_checks import HealthAction
 
@@ -45,5 +47,7 @@ class ChangedCheck(Spec):
     """Action after the change; None for a removed check."""
     nodes: tuple[CheckedNodes, ...]
     """Pools with the changed check."""
+    history_until: dt.datetime | None = None
+    """End of the 7 days of the history; None without a history."""
     unknown: tuple[str, ...] = ()
     """Reasons why numbers are unknown or too low."""

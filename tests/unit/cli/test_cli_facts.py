@@ -65,7 +65,7 @@ def test_facts_that_are_too_old_are_not_used_and_that_is_said(
     longer = invoke("impact", "laptop", "--facts", str(file), "--facts-age", "120")
 
     why = "facts are dated 2026-11-22 16:00 UTC, more than 60 minutes ago; collect new ones"
-    warning = f"warning: laptop: {why}; until then it is unknown which nodes are occupied\n"
+    warning = f"warning: laptop: {why}; until then it is unknown which nodes are occupied or have faults\n"
     assert (told.exit_code, told.stderr) == (0, warning)
     assert (longer.exit_code, longer.stderr) == (0, "")
 
@@ -213,7 +213,7 @@ def test_a_changed_check_is_reported_with_the_nodes_on_which_it_would_have_acted
     comment = invoke("impact", "laptop", "--facts", str(file), "--format", "markdown").stdout
 
     change = "check gpu-lost of h100-ib-8: repair after 5 min -> repair after 2 min"
-    acted = "in the last 7 days it would have acted on 1 node instead of 0"
+    acted = "in the 7 days until 2026-11-22 16:00 UTC it would have acted on 1 node instead of 0"
     assert f"  {change}; now 0 nodes with the fault, 0 due; {acted}" in printed
     assert [(check["check"], len(check["nodes"])) for check in answer[0]["checks"]] == [("gpu-lost", 3)]
     assert acted in comment.replace("`", "")

@@ -90,7 +90,11 @@ def numbers(faulty: int, due: int) -> str:
 
 
 def acted(past: int, before: int) -> str:
-    return f"in the last 7 days it would have acted on {past} node{'' if past == 1 else 's'} instead of {before}"
+    return f"in the 7 days until 2026-11-22 16:00 UTC {acted_by_pool(past, before)}"
+
+
+def acted_by_pool(past: int, before: int) -> str:
+    return f"it would have acted on {past} node{'' if past == 1 else 's'} instead of {before}"
 
 
 def test_a_shorter_hold_time_acts_on_more_nodes_now_and_in_the_history() -> None:
@@ -100,9 +104,9 @@ def test_a_shorter_hold_time_acts_on_more_nodes_now_and_in_the_history() -> None
         f"check gpu-lost of h100-ib-8: repair after 5 min -> repair after 2 min; {numbers(3, 2)}; {acted(4, 2)}"
     ]
     assert list(details(impact)) == [
-        f"gpu-lost: acme-train/train (acme, h100-ib-8): {numbers(3, 2)}; {acted(2, 1)}",
-        f"gpu-lost: globex-lab/lab (globex, h100-ib-8): {numbers(0, 0)}; {acted(1, 0)}",
-        f"gpu-lost: acme-train (acme, nodes without a known pool): {acted(1, 1)}",
+        f"gpu-lost: acme-train/train (acme, h100-ib-8): {numbers(3, 2)}; {acted_by_pool(2, 1)}",
+        f"gpu-lost: globex-lab/lab (globex, h100-ib-8): {numbers(0, 0)}; {acted_by_pool(1, 0)}",
+        f"gpu-lost: acme-train (acme, nodes without a known pool): {acted_by_pool(1, 1)}",
         "gpu-lost: 1 other pool: none",
     ]
 
@@ -191,9 +195,17 @@ def test_missing_facts_and_history_are_reported_with_the_command() -> None:
     assert sentence(head, None) == "repair after 5 min -> repair after 2 min"
     assert missing(head, facts({"x1": 60})) == "no history; collect facts with 'jacquard facts laptop --metrics URL'"
     assert sentence(head, facts({"x1": 60})) == f"repair after 5 min -> repair after 2 min; {numbers(1, 1)}"
-    assert missing(head, facts(past=PAST), unfit="facts are too old") == "facts are too old"
     assert missing(head, facts(past=PAST, faults=None)) == (
         "facts of an earlier version of Jacquard contain no faults; collect new ones"
+    )
+
+
+def test_old_facts_have_a_history_with_its_date_and_no_faults_of_now() -> None:
+    head, given = with_overrides(SHORTER), facts({"x1": 60}, PAST)
+
+    assert missing(head, given, unfit="facts are too old") == "facts are too old"
+    assert sentence(head, given, unfit="facts are too old") == (
+        f"repair after 5 min -> repair after 2 min; {acted(4, 2)}"
     )
 
 

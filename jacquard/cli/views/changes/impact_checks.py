@@ -7,6 +7,7 @@ from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import long_duration, plural
 from jacquard.previews.impacts.checked_nodes import CheckAction, CheckedNodes
 from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.occupancy import utc_text
 
 _DAYS = 7
 _MOST_TYPES = 3
@@ -18,7 +19,8 @@ def sentences(impact: Impact) -> Iterator[str]:
     for check in impact.checks:
         types = listed(dict.fromkeys(nodes.instance_type for nodes in check.nodes if nodes.instance_type), _MOST_TYPES)
         change = f"check {check.check} of {types}: {_action(check.before)} -> {_action(check.after)}"
-        yield "; ".join([change, *_numbers(check.nodes)])
+        until = f"in the {_DAYS} days until {utc_text(check.history_until)} " if check.history_until else ""
+        yield "; ".join([change, *_numbers(check.nodes, until)])
     if reasons := dict.fromkeys(reason for check in impact.checks for reason in check.unknown):
         yield visible(f"nodes of changed checks: not all are known; {'; '.join(reasons)}")
 
@@ -43,7 +45,7 @@ def _action(action: CheckAction | None) -> str:
     return f"{action.action}, {action.when_idle} when idle" if action.when_idle else str(HealthAction(action.action))
 
 
-def _numbers(nodes: Iterable[CheckedNodes]) -> Iterator[str]:
+def _numbers(nodes: Iterable[CheckedNodes], until: str = "") -> Iterator[str]:
     """Yield the nodes with the fault, and those of the history; nothing for unknown numbers."""
     every = list(nodes)
     now = [item for item in every if item.faulty is not None]
@@ -54,4 +56,4 @@ def _numbers(nodes: Iterable[CheckedNodes]) -> Iterator[str]:
     known = [item for item in every if item.past is not None]
     if known:
         past, before = sum(item.past or 0 for item in known), sum(item.past_before or 0 for item in known)
-        yield f"in the last {_DAYS} days it would have acted on {plural(past, 'node')} instead of {before}"
+        yield f"{until}it would have acted on {plural(past, 'node')} instead of {before}"
