@@ -9,7 +9,7 @@ from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
 from components.lookups.node_tests import cluster_tests
 from components.lookups.pools import PlacedCluster, clusters, has_autoscaling, has_public_login, public_addresses
-from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.add_ons import AddOnsInput, needs_of
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
@@ -184,7 +184,7 @@ def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
     while remaining:
         names = {entry.name for entry in remaining}
         # A rule reports cycles in the catalogue.
-        first = next(entry for entry in remaining if names.isdisjoint(entry.needs))
+        first = next(entry for entry in remaining if names.isdisjoint(needs_of(entry, remaining)))
         remaining.remove(first)
         yield first
 

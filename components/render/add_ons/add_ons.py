@@ -4,7 +4,7 @@ Helm does not wait for pods. All add-ons are therefore installed before the firs
 nodes are ready.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from components.render import labels as keys
@@ -23,7 +23,7 @@ from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
 from components.render.region.logs import collector
 from components.render.region.operators import Operator, sources, tenant_release
-from components.render.workloads import kueue, slurm_pool
+from components.render.workloads import kueue, serving, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
 
@@ -100,6 +100,19 @@ class AddOnsInput:
         return declared_hardware(self.cluster, facts.hardware, facts.unlike_types, autoscaling=facts.autoscaling)
 
 
+def needs_of(entry: AddOn, add_ons: Iterable[AddOn]) -> tuple[str, ...]:
+    """Return the names of the add-ons that are installed before ``entry``: its needs, and LeaderWorkerSet before Kueue.
+
+    Kueue looks for the kind of LeaderWorkerSets when it starts, and later in intervals of up to two minutes
+    (KUEUE:pkg/controller/jobframework/setup.go, ``waitForAPI``). Until it finds the kind, it treats the StatefulSets of
+    a LeaderWorkerSet as jobs of their own, and the group never runs as a whole.
+    """
+    if entry.chart != kueue.CHART:
+        return entry.needs
+    first = (item.name for item in add_ons if item.chart == serving.CHART and entry.name not in item.needs)
+    return tuple(dict.fromkeys((*entry.needs, *first)))
+
+
 def operators(
     add_ons: tuple[AddOn, ...], facts: ClusterFacts, overrides: Mapping[str, tuple[Override, ...]]
 ) -> Iterator[Operator]:
@@ -107,7 +120,7 @@ def operators(
     monitoring = monitoring_of(add_ons)
     for entry in add_ons:
         values = VALUES[entry.chart](facts) if entry.chart in VALUES else {}
-        needs = entry.needs
+        needs = needs_of(entry, add_ons)
         if monitoring and entry.chart in MONITORED:
             values = {**values, **MONITORED[entry.chart](monitoring.namespace)}
             needs = tuple(dict.fromkeys((*needs, monitoring.name)))

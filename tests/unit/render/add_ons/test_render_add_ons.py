@@ -10,12 +10,13 @@ import pytest
 from cluster_shape import facts
 from rendered_objects import objects_of
 
-from components.lookups.add_ons import add_ons
+from components.lookups.add_ons import add_ons, of_cluster
 from components.lookups.node_checks import checks_by_type
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
-from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.add_ons import AddOnsInput, needs_of
 from components.render.add_ons.cni import calico, cilium
+from components.specs.add_ons.add_ons import AddOn
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
@@ -262,3 +263,21 @@ def at(values: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     for key in path:
         values = values[key]
     return values
+
+
+def test_kueue_is_installed_after_leaderworkerset_which_it_looks_for_when_it_starts(laptop: Environment) -> None:
+    [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "acme-train"]
+    cluster = placed.cluster.model_copy(update={"add_ons": ("cilium", "kueue", "lws")})
+    [given] = of_cluster(laptop, replace(placed, cluster=cluster))
+
+    releases = [item for item in objects_of(given) if item.kind == "HelmRelease"]
+
+    assert [item.name for item in releases] == ["cilium", "lws", "kueue"]
+    assert releases[-1].body["spec"]["dependsOn"] == [{"name": "lws"}]
+
+
+def test_a_catalogue_may_install_leaderworkerset_after_kueue() -> None:
+    queues = AddOn(name="kueue", chart="kueue", namespace="kueue-system")
+    groups = AddOn(name="lws", chart="lws", namespace="lws-system", needs=("kueue",))
+
+    assert needs_of(queues, (queues, groups)) == ()
