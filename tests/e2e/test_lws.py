@@ -126,7 +126,7 @@ def test_while_the_controller_is_down_only_its_groups_are_refused(endpoint: Endp
 
 def test_leaders_come_first_and_their_workers_are_in_their_rack(endpoint: Endpoint) -> None:
     lws = endpoint.lws
-    lws.start()
+    lws.controller.start()
     lws.until(lambda: creates(lws, endpoint.base) in ("", "exists"), "the controller accepts the documented example")
     lws.until(lambda: len([i for i in range(3) if endpoint.workers(i)]) == RACKS, "two groups have workers")
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -28,12 +30,19 @@ from components.specs.environment import Environment
 from components.specs.keys import pool_key
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
-from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube import ApiError, ObjectRef
 
 JOB, WORKLOAD = ("batch/v1", "Job"), ("kueue.x-k8s.io/v1beta1", "Workload")
 ABSENT = "test.example/no-pods"
 """Manager of jobs whose pods are not created; Kueue admits and evicts such jobs as all others."""
-_CONTROLLERS = ("job-controller", "deployment-controller", "replicaset-controller")
+_CONTROLLERS = (
+    "job-controller",
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "garbage-collector-controller",
+    "pod-garbage-collector-controller",
+)
 _SERIES = re.compile(r"(?P<name>[a-z_]+)(\{(?P<labels>.*)\})? (?P<value>\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -41,11 +50,19 @@ _LABEL = re.compile(r'(\w+)="([^"]*)"')
 class KueueCluster:
     """A cluster with our queues, Kueue and a scheduler; `stop` ends all programs.
 
+    ``prepare`` is called with the API server before Kueue starts.
+
     Raises:
         ToolchainError: Kueue or the scheduler is not built.
     """
 
-    def __init__(self, folder: Path, environment: Environment, placed: PlacedCluster) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: Environment,
+        placed: PlacedCluster,
+        prepare: Callable[[LocalApiServer], None] = lambda _: None,
+    ) -> None:
         self._folder, self._placed = folder, placed
         kueue, scheduler = binaries.path("kueue-controller"), binaries.path("kube-scheduler")
         [self.queues] = queues.of_cluster(environment, placed)
@@ -68,6 +85,7 @@ class KueueCluster:
                 self._server.namespace(name)
             self.change(self.queues)
             self._add_nodes(environment)
+            prepare(self._server)
             config, scheduling = f"--kubeconfig={self._server.kubeconfig}", ("--leader-elect=false", "--secure-port=0")
             self._programs.start("kube-scheduler", str(scheduler), config, *scheduling)
             arguments = (f"--config={controller.configuration}", "--zap-log-level=2")
@@ -181,13 +199,33 @@ class KueueCluster:
         listed = self.api.list("v1", "Pod", namespace=namespace)
         return [pod for pod in listed if pod["metadata"]["name"].startswith(f"{prefix}-")]
 
-    def end_deleted_pods(self, namespace: str) -> None:
-        """Remove pods that wait for the end of their containers, as their kubelets do."""
+    def run_pods(self, namespace: str) -> None:
+        """Report pods that have a node as running and ready, as their kubelets do."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ready = {"type": "Ready", "status": "True", "lastTransitionTime": now}
+        status = {"status": {"phase": "Running", "startTime": now, "conditions": [ready]}}
         for pod in self.api.list("v1", "Pod", namespace=namespace):
-            if pod["metadata"].get("deletionTimestamp"):
-                path = self.api.path(ObjectRef("v1", "Pod", pod["metadata"]["name"], namespace))
+            waits = pod["status"]["phase"] == "Pending" and not pod["metadata"].get("deletionTimestamp")
+            if waits and pod["spec"].get("nodeName"):
+                self._report(pod, status)
+
+    def end_deleted_pods(self, namespace: str) -> None:
+        """Report pods with a node that wait for the end of their containers as ended, and remove them, as kubelets do.
+
+        The garbage collector of pods removes those without a node.
+        """
+        for pod in self.api.list("v1", "Pod", namespace=namespace):
+            if pod["metadata"].get("deletionTimestamp") and pod["spec"].get("nodeName"):
+                self._report(pod, {"status": {"phase": "Failed"}})
                 options = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
-                self.api.request("DELETE", path, body=options)
+                path = self.api.path(ObjectRef("v1", "Pod", pod["metadata"]["name"], namespace))
+                with _unless_gone():
+                    self.api.request("DELETE", path, body=options)
+
+    def _report(self, pod: dict[str, Any], status: dict[str, Any]) -> None:
+        ref = ObjectRef("v1", "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
+        with _unless_gone():
+            self.api.patch(ref, status, subresource="status", field_manager="kubelet")
 
     def _template(self, annotations: dict[str, str], restart: str) -> dict[str, Any]:
         [(resource, count)] = [pool.gpus for pool in self.queues.pools if pool.gpus]
@@ -211,6 +249,16 @@ class KueueCluster:
             key = pool_key(self._placed.cluster.name, pool.name)
             for name in (name for name, owner in environment.allocations.hosts.items() if owner == key):
                 self.api.create(node(self.hosts[name], pool), field_manager="test")
+
+
+@contextmanager
+def _unless_gone() -> Iterator[None]:
+    """Ignore that a controller has removed the object in the meantime."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
 
 
 def condition(body: dict[str, Any], kind: str) -> dict[str, Any]:

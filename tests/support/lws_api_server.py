@@ -1,4 +1,4 @@
-"""LeaderWorkerSet's real controller and Kubernetes' scheduler at an API server, with some racks of a cluster.
+"""LeaderWorkerSet's real controller at an API server, also with Kubernetes' scheduler and some racks of a cluster.
 
 `chart_controllers` describes what is real.
 """
@@ -24,8 +24,40 @@ from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 
 
+class LwsController:
+    """The controller at an API server; `start` runs it, after its webhooks are in force.
+
+    Raises:
+        ToolchainError: the controller is not built.
+    """
+
+    def __init__(self, folder: Path, server: LocalApiServer, environment: Environment, placed: PlacedCluster) -> None:
+        self._manager = binaries.path("lws-manager")
+        folder.mkdir(parents=True, exist_ok=True)
+        self._programs, self._server = Programs(folder), server
+        self._chart = ChartController(
+            chart=CHART,
+            namespace="lws-system",
+            service="lws-webhook-service",
+            secret="lws-webhook-server-cert",
+            folder=folder,
+            server=server,
+        )
+        self._chart.install(environment, placed)
+
+    def stop(self) -> None:
+        """End the controller."""
+        self._programs.stop()
+
+    def start(self) -> None:
+        """Run the controller, and write the certificates that it creates to files, as a kubelet does."""
+        arguments = (f"--config={self._chart.configuration}", "--zap-log-level=2")
+        self._programs.start("lws", str(self._manager), *arguments, f"--kubeconfig={self._server.kubeconfig}")
+        self._chart.mount_certificates()
+
+
 class LwsCluster:
-    """A cluster with the webhooks of LeaderWorkerSet, nodes and a scheduler; `start` runs the controller.
+    """A cluster with the webhooks of LeaderWorkerSet, nodes and a scheduler; `controller` is not started.
 
     Raises:
         ToolchainError: the controller or the scheduler is not built.
@@ -33,36 +65,24 @@ class LwsCluster:
 
     def __init__(self, folder: Path, environment: Environment, placed: PlacedCluster) -> None:
         self._folder, self._environment, self._placed = folder, environment, placed
-        self._manager, scheduler = binaries.path("lws-manager"), binaries.path("kube-scheduler")
+        scheduler = binaries.path("kube-scheduler")
         self._programs = Programs(folder)
         self._server = LocalApiServer(folder / "api", kinds=(), controllers=("statefulset-controller",), flags=FLAGS)
         self.api = self._server.api
-        self._controller = ChartController(
-            chart=CHART,
-            namespace="lws-system",
-            service="lws-webhook-service",
-            secret="lws-webhook-server-cert",
-            folder=folder,
-            server=self._server,
-        )
         try:
-            self._controller.install(environment, placed)
+            self.controller = LwsController(folder / "lws", self._server, environment, placed)
             config = f"--kubeconfig={self._server.kubeconfig}"
             self._programs.start("kube-scheduler", str(scheduler), config, "--leader-elect=false", "--secure-port=0")
         except BaseException:
-            self.stop()
+            self._programs.stop()
+            self._server.stop()
             raise
 
     def stop(self) -> None:
         """End all programs."""
+        self.controller.stop()
         self._programs.stop()
         self._server.stop()
-
-    def start(self) -> None:
-        """Run the controller, and write the certificates that it creates to files, as a kubelet does."""
-        arguments = (f"--config={self._controller.configuration}", "--zap-log-level=2")
-        self._programs.start("lws", str(self._manager), *arguments, f"--kubeconfig={self._server.kubeconfig}")
-        self._controller.mount_certificates()
 
     def add_nodes(self, pool: str, racks: Iterable[str]) -> None:
         """Create a node for each host of ``pool`` in ``racks``."""
