@@ -1,8 +1,8 @@
 """Slinky's real operator at a real API server and scheduler, with our objects and nodes that exist as objects only.
 
 The operator creates no pod of a node before slurmrestd answers, so a stand-in answers, with idle nodes and no jobs. No
-pod runs: nothing here proves that Slurm's daemons start with this configuration, that nodes register with their GPUs,
-or that jobs end before a node is drained.
+pod runs: nothing here proves that Slurm's daemons start with this configuration, or that nodes register with their
+GPUs. `test_slurm_promotion` is about nodes with jobs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A stand-in for slurmrestd: idle nodes, and what Slinky's operator writes about them.
+"""A stand-in for slurmrestd: nodes, which jobs use, and what Slinky's operator writes about them.
 
-The operator reaches it as its HTTP proxy, since the name of the Service does not resolve outside a cluster. It has no
-jobs, and accepts every update.
+The operator reaches it as its HTTP proxy, since the name of the Service does not resolve outside a cluster. It accepts
+every update. As slurmctld (SLURM:src/slurmctld/node_mgr.c, ``update_node``), it adds the flag DRAIN to the state of a
+node, and removes the flag when the node is undrained or resumed; jobs on the node continue.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+_DRAIN = "DRAIN"
+"""Flag of the state of a node that no further job uses."""
 _LISTS = ("jobs", "pings", "reservations", "partitions", "errors", "warnings")
 
 
@@ -22,6 +25,14 @@ class FakeSlurmrestd:
         self.nodes: dict[str, dict[str, Any]] = {name: {"name": name, "state": ["IDLE"]} for name in nodes}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.nodes))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def start_job(self, node: str) -> None:
+        """Let a job use all of a node."""
+        self.nodes[node]["state"] = ["ALLOCATED", *self.nodes[node]["state"][1:]]
+
+    def end_job(self, node: str) -> None:
+        """End the job of a node, which stays drained if it was."""
+        self.nodes[node]["state"] = ["IDLE", *self.nodes[node]["state"][1:]]
 
     @property
     def url(self) -> str:
@@ -42,6 +53,8 @@ def _handler(nodes: dict[str, dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
             node = nodes.get(self._node(), {})
             node.update({key.removesuffix("_str"): value for key, value in body.items() if key != "state"})
+            if node and body.get("state"):
+                node["state"] = [node["state"][0], *(flag for flag in body["state"] if flag == _DRAIN)]
             self._answer([])
 
         def _node(self) -> str:
