@@ -107,7 +107,8 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         for part in ("vmauth", "vminsert", "vmselect", "vmstorage", "vlinsert", "vlselect", "vlstorage"):
             for instance in range(3):
                 agents.set(MANAGEMENT, "up", 1.0, namespace="metrics", job=part, instance=str(instance))
-        agents.set(MANAGEMENT, "up", 1.0, job="external-secrets", instance="a")
+        for job in ("cert-manager", "external-secrets"):
+            agents.set(MANAGEMENT, "up", 1.0, job=job, instance="a")
         agents.count(MANAGEMENT, "apiserver_audit_event_total", job="apiserver", instance="a")
         agents.await_written()
         alerting = Alerting(tmp_path_factory.mktemp("alerting"), stores, routes, rules, receivers)

@@ -7,7 +7,7 @@ from typing import Any
 from environment_data import reference
 
 from components.render.manifest import Manifest, objects
-from components.render.region import cluster_metrics, metrics_store
+from components.render.region import metrics_monitors, metrics_store
 from components.render.region.logs import log_store
 from components.specs.base import Address
 from components.specs.region.logs import LogStoreSpec
@@ -32,6 +32,6 @@ def region(**changes: Any) -> RegionSpec:
 
 def stored(spec: RegionSpec) -> list[Manifest]:
     """Return the objects that the operator reads: both stores, their users, rules of clusters; and Certificates."""
-    rules = (cluster_metrics.rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
+    rules = (metrics_monitors.cluster_rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
     rendered = (*objects(metrics_store.render(spec, CLUSTERS)), *log_store.render(spec), *rules)
     return [item for item in rendered if "victoriametrics.com" in item.api_version or item.kind == "Certificate"]

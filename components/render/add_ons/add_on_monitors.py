@@ -15,7 +15,7 @@ from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
-from components.render.region import cluster_metrics, monitors
+from components.render.region import metrics_monitors, monitors
 from components.render.region.logs import collector
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
@@ -91,7 +91,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
     ]
     rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:
-        yield cluster_metrics.rules(cluster.tenant, cluster.name, rules)
+        yield metrics_monitors.cluster_rules(cluster.tenant, cluster.name, rules)
     else:
         space = monitoring.namespace
         yield monitors.prometheus_rule(_NAME, _NAME, rules, {}, namespace=space, labels={}, there=cluster.name)

@@ -1,15 +1,29 @@
-"""Monitors and alerts of the store of metrics, evaluated by Prometheus of the management cluster.
+"""Monitors and alerts of the store of metrics, and rules over the metrics of one cluster in the store.
 
-Prometheus of the management cluster keeps its own data, so that these alerts fire while the store is down.
+Prometheus of the management cluster evaluates the alerts about the store. It keeps its own data, so that these alerts
+fire while the store is down.
+
+The store evaluates the rules over the metrics of a cluster. Each group reads only the series of its cluster:
+``extra_label`` restricts its queries, so that the expressions are those of a Prometheus in the cluster
+(VM:docs/victoriametrics/vmalert.md, ``params``).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
+from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.region.metrics_size import FREE_PERCENT
-from components.render.region.metrics_store import NAME_INSIDE, NAMESPACE
-from components.render.region.monitors import API_GROUP, INTERVAL, alert, prometheus_rule
+from components.render.region.metrics_store import API, NAME_INSIDE, NAMESPACE
+from components.render.region.monitors import (
+    API_GROUP,
+    INTERVAL,
+    METRICS_MISSING,
+    Audience,
+    alert,
+    prometheus_rule,
+)
 from components.render.region.store_certificates import AUTHORITY_KEY, SERVER_SECRET
 from components.specs.region.observability import MetricsStoreSpec
 
@@ -19,6 +33,9 @@ _PROXY = "vmauth"
 _PARTS = ("vminsert", "vmselect", "vmstorage")
 _INTERNAL = "internal"
 """Port of the proxy with its own metrics (VMO:internal/controller/operator/factory/vmauth/vmauth.go)."""
+_CLUSTER_RULES = "cluster-metrics"
+_MISSING_HOLD = "15m"
+"""Longer than a restart of the agent and an outage of the store, after which the agent writes older samples first."""
 
 
 def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
@@ -28,6 +45,21 @@ def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
         _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL, **_verified()),
         prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
     )
+
+
+def cluster_rules(tenant: str, cluster: str, alerts: Iterable[dict[str, Any]]) -> Manifest:
+    """Return ``alerts`` over the metrics of ``cluster``, and the alert for missing metrics.
+
+    The object is in the management cluster, in the namespace of the cluster.
+    """
+    owner = {"tenant": tenant, "cluster": cluster}
+    group = {
+        "name": cluster,
+        "params": {"extra_label": [f"{name}={value}" for name, value in owner.items()]},
+        "rules": [{**entry, "labels": {**entry["labels"], **owner}} for entry in (_missing(), *alerts)],
+    }
+    labels = {keys.TENANT: tenant, keys.CLUSTER: cluster}
+    return manifest(API, "VMRule", _CLUSTER_RULES, namespace=cluster, labels=labels, spec={"groups": [group]})
 
 
 def pod_monitor(name: str, parts: tuple[str, ...], port: str) -> Manifest:
@@ -75,4 +107,15 @@ def _alerts(store: MetricsStoreSpec) -> tuple[dict[str, Any], ...]:
             f"{free} / ({free} + sum by (instance) (vm_data_size_bytes{storage})) < {FREE_PERCENT / 100}",
             f"Less than {FREE_PERCENT} % of a volume of the store is free; it rejects writes when it is full.",
         ),
+    )
+
+
+def _missing() -> dict[str, Any]:
+    return alert(
+        METRICS_MISSING,
+        "critical",
+        "absent(up)",
+        "No metrics of the cluster arrive: its agent is down or cannot write, and its other alerts cannot fire.",
+        audience=Audience.TENANT,
+        hold=_MISSING_HOLD,
     )

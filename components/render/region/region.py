@@ -24,6 +24,7 @@ from components.render.objects import SERVICES_PRIORITY, given, manifest, namesp
 from components.render.pools import ironcore_metal, join_service
 from components.render.pools.failed_repairs import FailedRepairs
 from components.render.region import (
+    certificates,
     cluster_api,
     dashboards,
     dns,
@@ -131,6 +132,7 @@ class RegionInput:
             *log_store.render(self.spec),
             *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
+            *certificates.watch(),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
