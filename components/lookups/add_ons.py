@@ -236,7 +236,8 @@ def metrics_writer(environment: Environment, placed: PlacedCluster) -> MetricsWr
         return None
     chosen = {entry.name for entry in add_ons(environment, placed) if entry.gives is Capability.MONITORING}
     series = nodes_series(environment, placed.cluster, gpus=gives(environment, placed, Capability.GPUS))
-    return MetricsWriter(address=store.address, agent=chosen.isdisjoint(named(placed.cluster)), shards=agents(series))
+    agent = chosen.isdisjoint(named(placed.cluster))
+    return MetricsWriter(address=store.address, agent=agent, shards=agents(series), sink=placed.tenant.metrics_sink)
 
 
 def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceType, ...]:

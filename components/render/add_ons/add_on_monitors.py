@@ -9,7 +9,7 @@ through the DaemonSet metrics of kube-state-metrics.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from components.render.add_ons import gpu_metrics
+from components.render.add_ons import gpu_metrics, metrics_writer
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
@@ -88,6 +88,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
         _storage(),
         *kueue.alerts(cluster.queues),
         *serving.alerts(add_ons, cluster.endpoints),
+        *metrics_writer.sink_alerts(cluster.writer),
     ]
     rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:

@@ -9,18 +9,39 @@ tlsRoundTripper.RoundTrip).
 In a cluster that does not list the add-on, Prometheus is an agent: it stores no metrics, and evaluates no rules
 (PHC:charts/kube-prometheus-stack/values.yaml agentMode). The store evaluates the rules of the platform instead. While
 an agent cannot write, it keeps samples for two hours.
+
+Prometheus of a cluster also writes to the sink of its tenant, and thus only series of this cluster. Each target reads
+the write-ahead log at its own pace (PROMETHEUS:storage/remote/queue_manager.go), so that a sink that is slow or down
+does not delay the store. The log of an agent is truncated every two hours, also for targets that are behind, and keeps
+no sample for more than four hours (PROMETHEUS:tsdb/agent/db.go run).
+
+The token of the sink is a file of a volume that is optional. With a reference to a key instead, prometheus-operator
+would not write the configuration of Prometheus while the Secret is missing, also not for the store
+(PO:pkg/prometheus/store.go addRemoteWritesToStore, pkg/assets/store.go GetSecretKey). The API has no such file for a
+user name and password. Prometheus reads the file for each request, and repeats requests while it is missing
+(PCOMMON:config/http_config.go).
 """
 
 from dataclasses import dataclass
 from typing import Any
 
+from components.render.objects import given
 from components.render.region import metrics_store, store_certificates
+from components.render.region.monitors import Audience, alert
 from components.specs.base import Address
+from components.specs.region.metrics_sink import MetricsSinkSpec
 
 CHART = "kube-prometheus-stack"
 _LOGIN = "metrics-store"
 """Secret in the cluster with user name, password and the certificate of the CA."""
 _USERNAME, _PASSWORD, _AUTHORITY = "username", "password", "ca"
+SINK = "metrics-sink"
+"""Name of the sink of a tenant in the configuration and metrics of Prometheus, and of its volume."""
+_SINK_TOKEN = "token"  # noqa: S105 - the key of a Secret
+_SINK_FOLDER = f"/etc/{SINK}"
+_SINK_SHARDS = 10
+"""Limit of the memory of the queue: each shard has up to 12,000 samples. The default is 50 shards
+(PROMETHEUS:config/config.go DefaultQueueConfig)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +54,8 @@ class MetricsWriter:
     """Whether the cluster has only an agent; otherwise Prometheus of the tenant writes to the store as well."""
     shards: int = 1
     """Number of agents, each for a part of the targets."""
+    sink: MetricsSinkSpec | None = None
+    """Sink of the tenant; None without one."""
 
 
 def release_values(writer: MetricsWriter | None, cluster: str) -> dict[str, Any]:
@@ -56,7 +79,49 @@ def prometheus_values(writer: MetricsWriter | None) -> dict[str, Any]:
         "prometheusExternalLabelNameClear": True,
         "replicaExternalLabelNameClear": True,
         **({"shards": writer.shards} if writer.agent else {}),
+        **(_sink_values(writer.sink) if writer.sink else {}),
     }
+
+
+def sink_alerts(writer: MetricsWriter | None) -> tuple[dict[str, Any], ...]:
+    """Return the alert about the sink of a tenant, for the rules of its cluster; empty without a sink."""
+    if writer is None or writer.sink is None:
+        return ()
+    # A counter of samples that were sent would not tell a sink that is down from an agent without selected metrics.
+    retried, failed = (
+        f'rate(prometheus_remote_storage_samples_{result}_total{{remote_name="{SINK}"}}[10m])'
+        for result in ("retried", "failed")
+    )
+    return (
+        alert(
+            "MetricsSinkFails",
+            "warning",
+            f"sum({retried}) + sum({failed}) > 0",
+            "The sink of the tenant rejects metrics of the cluster, or is not reachable; the region's store has them.",
+            audience=Audience.TENANT,
+        ),
+    )
+
+
+def _sink_values(sink: MetricsSinkSpec) -> dict[str, Any]:
+    """Return the second target of Prometheus, and the volume with its token."""
+    names = "|".join(name.replace("*", ".*") for name in sink.metrics)
+    selected = [{"action": "keep", "sourceLabels": ["__name__"], "regex": names}] if names else None
+    login = {"credentialsFile": f"{_SINK_FOLDER}/{_SINK_TOKEN}"} if sink.secret else None
+    target = {
+        "name": SINK,
+        "url": sink.endpoint,
+        **given(authorization=login, writeRelabelConfigs=selected),
+        "queueConfig": {"maxShards": _SINK_SHARDS},
+    }
+    # Unlike remoteWrite, these values are not templates of the chart.
+    values: dict[str, Any] = {"additionalRemoteWrite": [target]}
+    if sink.secret:
+        items = [{"key": _SINK_TOKEN, "path": _SINK_TOKEN}]
+        secret = {"secretName": sink.secret, "optional": True, "items": items}
+        values["volumes"] = [{"name": SINK, "secret": secret}]
+        values["volumeMounts"] = [{"name": SINK, "mountPath": _SINK_FOLDER, "readOnly": True}]
+    return values
 
 
 def without(writer: MetricsWriter | None) -> dict[str, Any]:

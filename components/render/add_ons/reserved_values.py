@@ -112,11 +112,16 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
             (
                 "prometheus.agentMode",
                 "prometheus.extraSecret",
+                "prometheus.prometheusSpec.additionalRemoteWrite",
                 "prometheus.prometheusSpec.prometheusExternalLabelNameClear",
                 "prometheus.prometheusSpec.remoteWrite",
                 "prometheus.prometheusSpec.replicaExternalLabelNameClear",
             ),
             "it connects the cluster to the store of metrics",
+        ),
+        **dict.fromkeys(
+            ("prometheus.prometheusSpec.volumes", "prometheus.prometheusSpec.volumeMounts"),
+            "they contain the token of metrics_sink",
         ),
         "prometheus.prometheusSpec.shards": "it is derived from the number of series",
         **dict.fromkeys(

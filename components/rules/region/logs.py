@@ -6,10 +6,10 @@ from components.lookups.pools import DataPath, clusters, most_nodes, problem, te
 from components.render.region.logs.accounts import account
 from components.render.region.logs.log_monitors import FREE_PERCENT
 from components.rules.region import store_pods
+from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
-from components.specs.network.tenant_network import Egress
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
 from components.specs.region.logs import MAX_STORAGE_PODS
@@ -64,7 +64,6 @@ def accounts(environment: Environment) -> Iterator[Problem]:
 
 def sinks(environment: Environment) -> Iterator[Problem]:
     """Report sinks of tenants without collectors, or that the pods of a cluster do not reach."""
-    border = environment.region.networks.border
     for tenant in environment.tenants:
         if tenant.log_sink is None:
             continue
@@ -75,12 +74,7 @@ def sinks(environment: Environment) -> Iterator[Problem]:
                 " remove log_sink"
             )
             yield problem(environment, file, _SINK, text)
-        if border is not None and border.networks:
-            continue  # A network behind the edge may have the sink.
-        for vpc in tenant.vpcs:
-            if vpc.egress is Egress.NONE and any(cluster.vpc == vpc.name for cluster in tenant.clusters):
-                text = f"pods of VPC {vpc.name} do not reach it, because its egress is none; write egress: public there"
-                yield problem(environment, file, (*_SINK, "endpoint"), text)
+        yield from unreachable(environment, tenant, _SINK, tenant.log_sink.endpoint)
 
 
 RULES = Rules(data=(size, storage_pods, accounts, sinks))

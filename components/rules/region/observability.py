@@ -1,4 +1,4 @@
-"""Rules about receivers of alerts, such as Secrets that no two tenants share, and about the store of metrics."""
+"""Rules about receivers of alerts, such as Secrets that no two tenants share, the store of metrics, and sinks."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,7 @@ from components.render.region.metrics_size import capacity
 from components.rules.region import store_pods
 from components.rules.region.name_entries import entries, twice
 from components.rules.region.served_addresses import not_a_host, not_announced, taken
+from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
@@ -19,6 +20,7 @@ _OBSERVABILITY = "observability"
 _OF_REGION: DataPath = (_OBSERVABILITY, "receivers")
 _OF_TENANT: DataPath = ("notify",)
 _METRICS: DataPath = (_OBSERVABILITY, "metrics")
+_SINK: DataPath = ("metrics_sink",)
 _OPERATORS = "the operators"
 
 
@@ -95,6 +97,20 @@ def storage_pods(environment: Environment) -> Iterator[Problem]:
         yield from store_pods.beyond_hosts(environment, _METRICS, store.storage_pods, "the store does not survive it")
 
 
+def sinks(environment: Environment) -> Iterator[Problem]:
+    """Report sinks of tenants without agents, or that the pods of a cluster do not reach."""
+    for tenant in environment.tenants:
+        if tenant.metrics_sink is None:
+            continue
+        if _store(environment) is None:
+            text = (
+                f"no cluster has agents, because {REGION} has no observability.metrics.address; add"
+                " observability.metrics.address, or remove metrics_sink"
+            )
+            yield problem(environment, tenant_file(tenant), _SINK, text)
+        yield from unreachable(environment, tenant, _SINK, tenant.metrics_sink.endpoint)
+
+
 def _store(environment: Environment) -> MetricsStoreSpec | None:
     observability = environment.region.observability
     return observability.store if observability else None
@@ -108,4 +124,4 @@ def _lists(environment: Environment) -> Iterator[tuple[str, str, DataPath, tuple
         yield f"tenant {tenant.tenant}", tenant_file(tenant), _OF_TENANT, tenant.notify
 
 
-RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods))
+RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, sinks))

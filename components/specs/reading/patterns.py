@@ -8,7 +8,7 @@ from components.specs.control_planes import api_server
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
-from components.specs.region import cluster_api, log_sink, observability, state
+from components.specs.region import cluster_api, log_sink, metrics_sink, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 
@@ -52,6 +52,7 @@ PATTERN_RULES = {
     observability.EMAIL: "must be one e-mail address like oncall@cloud.example",
     log_sink.HEADER: "must be the name of a header like X-Scope-OrgID",
     log_sink.VARIABLE: "must be a key of upper-case letters, digits and '_' like AUTHORIZATION",
+    metrics_sink.METRIC_NAMES: "must be the name of a metric, or a prefix of names like DCGM_*",
     cluster_api.RELEASE: "must be a release like v1.13.5",
     flux.GIT_URL: "must be a URL with a host name and without a password, like"
     " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",

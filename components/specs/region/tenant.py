@@ -21,6 +21,7 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.network.security_groups import SecurityGroupSpec
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.region.log_sink import LogSinkSpec
+from components.specs.region.metrics_sink import MetricsSinkSpec
 from components.specs.region.observability import ReceiverSpec
 from components.specs.storage.buckets import BucketSpec
 from components.specs.times import WindowSpec
@@ -149,6 +150,8 @@ class TenantSpec(DataFile):
     """Receivers of alerts about the tenant's clusters. By default ``contacts.alerts`` gets them by e-mail."""
     log_sink: LogSinkSpec | None = None
     """Sink that also gets the logs of the tenant's clusters. By default only the region's store gets them."""
+    metrics_sink: MetricsSinkSpec | None = None
+    """Sink that also gets the metrics of the tenant's clusters. By default only the region's store gets them."""
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
     """Private networks of the tenant."""
     security_groups: tuple[SecurityGroupSpec, ...] = ()

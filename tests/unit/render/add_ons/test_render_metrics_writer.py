@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from cluster_shape import facts
@@ -10,12 +12,13 @@ from environment_data import reference
 from components.lookups.add_ons import add_ons, left_out, metrics_writer, of_cluster
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.add_ons.add_on_values import VALUES
-from components.render.add_ons.metrics_writer import CHART, MetricsWriter, delivered
+from components.render.add_ons.metrics_writer import CHART, MetricsWriter, delivered, sink_alerts
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.rules.add_ons.add_ons import without_in_vain
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Address
 from components.specs.environment import Environment
+from components.specs.region.metrics_sink import MetricsSinkSpec
 
 AGENT = MetricsWriter(address=Address("10.3.0.249"), agent=True, shards=3)
 SERVER = MetricsWriter(address=Address("10.3.0.249"), agent=False)
@@ -149,3 +152,61 @@ def test_large_clusters_have_several_agents() -> None:
 
     assert numbers["aurelia-train"] > 10
     assert numbers["research"] == 1
+
+
+def with_sink(**fields: Any) -> dict[str, Any]:
+    spec = MetricsSinkSpec(**{"endpoint": "https://metrics.acme.example/api/v1/write"} | fields)
+    found: dict[str, Any] = values(replace(AGENT, sink=spec))["prometheus"]["prometheusSpec"]
+    return found
+
+
+def test_a_sink_is_a_second_target_that_leaves_the_store_as_it_is() -> None:
+    found, without = with_sink(), values(AGENT)["prometheus"]["prometheusSpec"]
+
+    [target] = found.pop("additionalRemoteWrite")
+    assert found == without
+    assert target["url"] == "https://metrics.acme.example/api/v1/write"
+    assert {"authorization", "writeRelabelConfigs"}.isdisjoint(target)
+
+
+def test_the_token_of_a_sink_is_a_file_of_a_secret_that_may_be_missing() -> None:
+    found = with_sink(secret="metrics-sink")
+
+    [target], [volume], [mount] = found["additionalRemoteWrite"], found["volumes"], found["volumeMounts"]
+    assert volume["name"] == mount["name"]
+    assert volume["secret"]["optional"] is True
+    assert volume["secret"]["secretName"] == "metrics-sink"
+    [item] = volume["secret"]["items"]
+    assert target["authorization"] == {"credentialsFile": f"{mount['mountPath']}/{item['path']}"}
+    # A file of a path below the Secret would not be updated by the kubelet.
+    assert "subPath" not in mount
+
+
+def test_names_of_metrics_select_whole_names_and_prefixes() -> None:
+    [target] = with_sink(metrics=("up", "DCGM_*", "job:errors:rate5m"))["additionalRemoteWrite"]
+
+    [rule] = target["writeRelabelConfigs"]
+    assert (rule["action"], rule["sourceLabels"]) == ("keep", ["__name__"])
+    kept = ("up", "DCGM_FI_DEV_GPU_UTIL", "job:errors:rate5m")
+    dropped = ("node_load1", "upper", "X_DCGM_FI_DEV_GPU_UTIL")
+    assert [bool(re.fullmatch(rule["regex"], name)) for name in (*kept, *dropped)] == [True] * 3 + [False] * 3
+
+
+def test_only_clusters_of_the_tenant_write_to_its_sink() -> None:
+    environment = reference("us-east-04a")
+    sinks = {item.cluster.name: metrics_writer(environment, item) for item in clusters(environment)}
+    [tenant] = [item for item in environment.tenants if item.metrics_sink]
+    of_tenant = {cluster.name for cluster in tenant.clusters}
+
+    assert of_tenant
+    assert {name for name, writer in sinks.items() if writer is not None and writer.sink} == of_tenant
+
+
+def test_an_alert_about_the_sink_is_a_rule_of_clusters_with_a_sink() -> None:
+    spec = MetricsSinkSpec(endpoint="https://metrics.acme.example/api/v1/write")
+    [alert] = sink_alerts(replace(AGENT, sink=spec))
+    [target] = with_sink()["additionalRemoteWrite"]
+
+    assert alert["expr"].count(f'remote_name="{target["name"]}"') == 2
+    assert alert["labels"]["audience"] == "tenant"
+    assert sink_alerts(AGENT) == sink_alerts(None) == ()
