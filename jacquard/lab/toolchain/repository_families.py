@@ -75,6 +75,15 @@ NIGHTLY = (
         disk_bytes=2500 << 20,
     ),
     Family(
+        name="prometheus",  # runs in tests; the first release that builds without service discoveries
+        module="github.com/prometheus/prometheus",
+        binaries=(
+            Binary(name="prometheus", package="github.com/prometheus/prometheus/cmd/prometheus", expected_seconds=400),
+        ),
+        tags="remove_all_sd",
+        disk_bytes=1500 << 20,
+    ),
+    Family(
         name="kind",  # judges our configuration of its clusters in tests; no container runs
         module="sigs.k8s.io/kind",
         binaries=(Binary(name="kind", package="sigs.k8s.io/kind", expected_seconds=40),),
