@@ -1,4 +1,4 @@
-"""Monitor of cert-manager in the management cluster, and alerts about all Certificates there.
+"""Monitor of cert-manager in the management cluster of a region with a store, and alerts about all Certificates there.
 
 cert-manager exports a condition, a time of expiry and a time of renewal for each Certificate, with the labels
 ``namespace`` and ``name`` of the Certificate (CERT:internal/collectors/certificate_collector.go, 1.19). Both times are

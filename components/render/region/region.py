@@ -132,7 +132,7 @@ class RegionInput:
             *log_store.render(self.spec),
             *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
-            *certificates.watch(),
+            *(certificates.watch() if metrics_store.store_of(self.spec) else ()),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
