@@ -231,8 +231,7 @@ def queue_settings(cluster: ClusterSpec) -> QueueSettings | None:
 
 def metrics_writer(environment: Environment, placed: PlacedCluster) -> MetricsWriter | None:
     """Return the writer of a cluster's metrics; None without a store. A named add-on keeps the tenant's Prometheus."""
-    store = store_of(environment.region)
-    if store is None or store.address is None:
+    if (store := store_of(environment.region)) is None or store.address is None:
         return None
     chosen = {entry.name for entry in add_ons(environment, placed) if entry.gives is Capability.MONITORING}
     series = nodes_series(environment, placed.cluster, gpus=gives(environment, placed, Capability.GPUS))
