@@ -106,6 +106,7 @@ def project(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def follow(invoke: Invoke, project: Path, every: list[Command | Edit | Script]) -> None:
     for step in every:
+        assert not isinstance(step, Command) or step.words[0] == "jacquard", f"not a command: {step}"
         match step:
             case Edit():
                 step.apply(project)
