@@ -11,12 +11,10 @@ NewReadinessPolicyChain): readiness does not report a renewal that fails.
 from typing import Any
 
 from components.render.manifest import Manifest
-from components.render.objects import manifest
-from components.render.region.monitors import API_GROUP, INTERVAL, alert, prometheus_rule
+from components.render.region.monitors import alert, controller_monitor, prometheus_rule
 from components.render.region.operators import CERT_MANAGER
 
 _NAMESPACE = CERT_MANAGER
-_PORT = "http-metrics"
 _LATE_HOLD = "120m"
 """cert-manager repeats the first failed issuance after one hour (CERT:pkg/controller/certificates/trigger/
 trigger_controller.go shouldBackoffReissuingOnFailure)."""
@@ -28,18 +26,9 @@ NOT_RENEWED = "CertificateNotRenewed"
 
 def watch() -> tuple[Manifest, ...]:
     """Return the monitor of cert-manager's controller and the alerts."""
-    # The labels namespace and name of the series identify the Certificate, not the exporting pod.
-    endpoint = {
-        "port": _PORT,
-        "interval": INTERVAL,
-        "honorLabels": True,
-        "relabelings": [{"action": "replace", "targetLabel": "job", "replacement": CERT_MANAGER}],
-    }
     # Pods of the webhook and of the CA injector have another name, and metrics without Certificates.
-    pods = {"app.kubernetes.io/name": CERT_MANAGER, "app.kubernetes.io/instance": CERT_MANAGER}
-    spec = {"selector": {"matchLabels": pods}, "podMetricsEndpoints": [endpoint]}
     return (
-        manifest(API_GROUP, "PodMonitor", CERT_MANAGER, namespace=_NAMESPACE, spec=spec),
+        controller_monitor(CERT_MANAGER, _NAMESPACE, "http-metrics"),
         prometheus_rule(CERT_MANAGER, "certificates", [*_alerts()], {}, namespace=_NAMESPACE, labels={}),
     )
 

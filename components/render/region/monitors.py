@@ -102,6 +102,22 @@ def pod_monitor(
     )
 
 
+def controller_monitor(name: str, namespace: str, port: str) -> Manifest:
+    """Return the PodMonitor of the controller of the release ``name``, whose series describe other objects.
+
+    The labels ``namespace`` and ``name`` of the series identify these objects, not the exporting pod.
+    """
+    endpoint = {
+        "port": port,
+        "interval": INTERVAL,
+        "honorLabels": True,
+        "relabelings": [{"action": "replace", "targetLabel": "job", "replacement": name}],
+    }
+    pods = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": name}
+    spec = {"selector": {"matchLabels": pods}, "podMetricsEndpoints": [endpoint]}
+    return manifest(API_GROUP, "PodMonitor", name, namespace=namespace, spec=spec)
+
+
 def rules(cluster: str, labels: Mapping[str, str], objectives: dict[str, Any], *, etcd: bool) -> Manifest:
     """Return the rules of a control plane and the group ``objectives``; with ``etcd``, also of its dedicated etcd."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]

@@ -10,7 +10,7 @@ from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
 from components.render.platform_pods import cluster_binding, role, service_account
 from components.render.region.external_secrets import API
-from components.render.region.monitors import API_GROUP, INTERVAL, secret_rules
+from components.render.region.monitors import controller_monitor, secret_rules
 from components.render.region.operators import Operator
 from components.specs.region.external_secrets import SecretsSpec, VaultSpec
 
@@ -58,19 +58,7 @@ def watch(secrets: SecretsSpec) -> tuple[Manifest, ...]:
     """Return the monitor and the alert for Secrets that are not copied; nothing for an existing operator."""
     if not secrets.vault:
         return ()
-    # The labels namespace and name of the series identify the ExternalSecret, not the exporting pod.
-    endpoint = {
-        "port": "metrics",
-        "interval": INTERVAL,
-        "honorLabels": True,
-        "relabelings": [{"action": "replace", "targetLabel": "job", "replacement": CHART}],
-    }
-    pods = {"app.kubernetes.io/name": CHART, "app.kubernetes.io/instance": CHART}
-    spec = {"selector": {"matchLabels": pods}, "podMetricsEndpoints": [endpoint]}
-    return (
-        manifest(API_GROUP, "PodMonitor", CHART, namespace=NAMESPACE, spec=spec),
-        secret_rules(CHART, NAMESPACE),
-    )
+    return (controller_monitor(CHART, NAMESPACE, "metrics"), secret_rules(CHART, NAMESPACE))
 
 
 def _login() -> tuple[Manifest, ...]:
