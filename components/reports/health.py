@@ -169,13 +169,18 @@ class _Now:
         if check.condition is None and check.detector is not Detector.DEVICES:
             return {}
         those = [fault for fault in self.faults if fault.check == check.name]
-        return {"nodes": len(those), "due": sum(is_due(check, fault.since, self.at) for fault in those)}
+        return {"nodes": len(those), "due": sum(is_due(check, lasted(fault.since, self.at)) for fault in those)}
 
 
-def is_due(check: NodeCheck, since: dt.datetime | None, now: dt.datetime) -> bool:
-    """Return whether ``check`` acts at once on a node that has had the fault ``since``."""
+def lasted(since: dt.datetime | None, now: dt.datetime) -> dt.timedelta | None:
+    """Return the duration of a fault; None if its begin is unknown."""
+    return None if since is None else now - since
+
+
+def is_due(check: NodeCheck, duration: dt.timedelta | None) -> bool:
+    """Return whether ``check`` acts on a node with a fault of this duration; None for an unknown one."""
     if check.action is HealthAction.REPAIR:
-        return since is not None and now - since >= dt.timedelta(seconds=check.hold_seconds)
+        return duration is not None and duration >= dt.timedelta(seconds=check.hold_seconds)
     return check.action is HealthAction.QUARANTINE
 
 

@@ -1,5 +1,6 @@
 """Changed checks of nodes: nodes on which they act now, and would have acted, by facts of the region."""
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from components.lookups.add_ons import gives
 from components.lookups.node_checks import checks_of
 from components.lookups.pools import PlacedPool, pools
 from components.render.add_ons.declared_hardware import UNLIKE
-from components.reports.health import is_due
+from components.reports.health import is_due, lasted
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
@@ -39,15 +40,11 @@ class _Side:
         hold = self.check.hold_seconds if repairs else None
         return CheckAction(action=self.check.action, when_idle=self.check.when_idle, hold_seconds=hold)
 
-    def acted(self, longest_seconds: int) -> bool:
-        """Return whether the check would have acted on a node with a fault of this duration."""
-        match self.check.action if self.check else None:
-            case HealthAction.REPAIR:
-                return self.check is not None and longest_seconds >= self.check.hold_seconds
-            case HealthAction.QUARANTINE:
-                return self.quarantines
-            case _:
-                return False
+    def acts(self, duration: dt.timedelta | None) -> bool:
+        """Return whether the check acts on a node with a fault of this duration; None for an unknown one."""
+        if self.check is None or (self.check.action is HealthAction.QUARANTINE and not self.quarantines):
+            return False
+        return is_due(self.check, duration)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,14 +168,13 @@ class _Counted:
                 yield f"the metrics store does not have all {HISTORY_HOURS} hours of {listed(some, _MOST_CLUSTERS)}"
 
     def _now(self, changed: _Changed) -> dict[str, int]:
-        condition, check = _condition(changed), changed.after.check
+        condition = _condition(changed)
         those = [
             fault
             for fault in self._facts.faults or ()
             if fault.condition == condition and self._pools.get((fault.cluster, fault.node)) == changed.pool.key
         ]
-        acts = check is not None and (changed.after.quarantines or check.action is not HealthAction.QUARANTINE)
-        due = sum(is_due(check, fault.since, self._facts.observed_at) for fault in those) if check and acts else 0
+        due = sum(changed.after.acts(lasted(fault.since, self._facts.observed_at)) for fault in those)
         return {"faulty": len(those), "due": due}
 
     def _history(self, changed: _Changed, part: str) -> dict[str, int]:
@@ -187,10 +183,10 @@ class _Counted:
         covered = {(item.cluster, item.condition) for item in history.coverage} if history else set()
         if (changed.pool.cluster.name, condition) not in covered:
             return {}
-        longest = self._past[part, condition].values()
+        longest = [dt.timedelta(seconds=seconds) for seconds in self._past[part, condition].values()]
         return {
-            "past": sum(map(changed.after.acted, longest)),
-            "past_before": sum(map(changed.before.acted, longest)),
+            "past": sum(map(changed.after.acts, longest)),
+            "past_before": sum(map(changed.before.acts, longest)),
         }
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import long_duration, plural
+from jacquard.observe.facts import HISTORY_HOURS
 from jacquard.previews.impacts.checked_nodes import CheckAction, CheckedNodes
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.occupancy import utc_text
 
-_DAYS = 7
+_DAYS = HISTORY_HOURS // 24
 _MOST_TYPES = 3
 _MINUTE = 60
 
