@@ -7,6 +7,9 @@ from rich.table import Table
 
 from jacquard.cli.word_wrap import safe
 
+NAMED = 3
+"""Maximum number of places listed in a cell or a caption; further places are counted."""
+
 
 class _SafeTable(Table):
     """Table that masks secrets before it folds cells."""

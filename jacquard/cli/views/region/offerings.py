@@ -16,11 +16,9 @@ from components.specs.reading.problems import listed
 from components.specs.vms import vm_chart
 from components.specs.vms.guests import GuestSystem
 from jacquard.cli.console import plural
-from jacquard.cli.tables import Section, plain_table
+from jacquard.cli.tables import NAMED, Section, plain_table
 from jacquard.cli.views.render_tree import yaml_text
 
-NAMED = 3
-"""Maximum number of places listed in a cell on a terminal; further places are counted."""
 NO_VMS = "no cluster offers VMs"
 _NUMBERS = {"CPUs", "memory", "root disk", "size", "free", "per node", "nodes", "domains", "nodes per domain"}
 _table = partial(plain_table, numbers=_NUMBERS)

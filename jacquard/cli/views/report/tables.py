@@ -8,12 +8,10 @@ from rich.text import Text
 
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
-from jacquard.cli.tables import Section
+from jacquard.cli.tables import NAMED, Section
 
 WIDTH = 600
 """Width of the longest bar."""
-_NAMED = 3
-"""Maximum number of places in the caption of a bar."""
 _WARNING = "yellow"
 
 
@@ -62,7 +60,7 @@ def bars(counts: Mapping[str, Mapping[str, int]], what: str) -> Iterator[Bar]:
             parts.append((round(at, 1), round(width, 1), f"{place}: {plural(count, what)}"))
             at += width
         caption = plural(total, what) if total else "none"
-        in_places = f"{caption} in {listed(list(places))}" if total and len(places) <= _NAMED else caption
+        in_places = f"{caption} in {listed(list(places))}" if total and len(places) <= NAMED else caption
         yield Bar(name, in_places, tuple(parts))
 
 
