@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 from metrics_answers import Answer, Form, answering, series
+from repositories import committed
 from typer.testing import Result
 from working_nodes import MOMENT, working
 
@@ -20,7 +20,6 @@ from jacquard.observe.facts import Facts
 from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
-COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example", "commit", "-q", "-m", "data")
 
 
 @pytest.fixture
@@ -32,8 +31,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[[Observation], None]:
 def test_facts_are_written_and_an_impact_reads_them(
     answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for command in (("init", "-q"), ("add", "."), COMMIT):
-        subprocess.run(["git", "-C", str(data_folder.parent), *command], check=True)
+    committed(data_folder)
     answered(working())
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T16:12:00Z")
     file = data_folder.parent / "facts.json"
@@ -54,8 +52,7 @@ def test_facts_are_written_and_an_impact_reads_them(
 def test_facts_that_are_too_old_are_not_used_and_that_is_said(
     answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for command in (("init", "-q"), ("add", "."), COMMIT):
-        subprocess.run(["git", "-C", str(data_folder.parent), *command], check=True)
+    committed(data_folder)
     answered(working())
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T18:00:00Z")
     file = data_folder.parent / "facts.json"
@@ -197,8 +194,7 @@ def test_a_login_is_complete(
 def test_a_changed_check_is_reported_with_the_nodes_on_which_it_would_have_acted(
     answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for command in (("init", "-q"), ("add", "."), COMMIT):
-        subprocess.run(["git", "-C", str(data_folder.parent), *command], check=True)
+    committed(data_folder)
     answered(working())
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T16:12:00Z")
     file, health = data_folder.parent / "facts.json", data_folder / "catalog" / "health.yaml"
