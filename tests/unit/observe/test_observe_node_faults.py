@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from faulty_node_objects import AT, node
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.repair_times import APPROVED
@@ -19,11 +20,9 @@ from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.pools.nodes import Windows
 from components.specs.region.policy import FreezeSpec
 from components.specs.region.tenant import ChangesSpec
-from jacquard.observe.backends import bare_metal
-from jacquard.observe.nodes.faults import management_kinds, node_faults
+from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.observation import Observation
 
-AT = "2026-11-20T08:30:00Z"
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}
 FREEZE = {"name": "quiet", "from": "2026-11-19T00:00:00Z", "to": "2026-11-21T00:00:00Z", "reason": "a run"}
@@ -34,20 +33,6 @@ IN_WINDOW = "in the tenant's window (sat,sun 22:00 Europe/Berlin)"
 REMEDY = "return a repaired host of the pool to production, or assign more hosts"
 TRIAGE = "jacquard host laptop a01-u01 --to triage --reason TEXT"
 EARLIER, LONG_AGO = "2026-11-19T08:30:00Z", "2026-11-01T08:30:00Z"
-
-
-def node(name: str, pool: str = "train", **conditions: str) -> dict[str, Any]:
-    told = {"Ready": "True", "MemoryPressure": "False", "NetworkUnavailable": "False", **conditions}
-    return {
-        "metadata": {"name": name, "labels": {"node-restriction.kubernetes.io/pool": pool}},
-        "spec": {"providerID": f"metal3://acme-train/a01-u0{name[-1]}/machine-{name}"},
-        "status": {
-            "conditions": [
-                {"type": kind, "status": status, "lastTransitionTime": AT, "message": f"about {kind}"}
-                for kind, status in told.items()
-            ]
-        },
-    }
 
 
 def found(laptop: Environment, *nodes: dict[str, Any], **management: list[dict[str, Any]]) -> list[Any]:
@@ -298,20 +283,3 @@ def test_a_requested_reboot_of_a_repaired_host_does_not_replace_its_node(laptop:
     assert fault.next_action == (
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
     )
-
-
-def test_without_repairs_by_reboot_a_person_takes_the_host_out_of_service(south: Environment) -> None:
-    broken = node("x1", pool="h100", GpuLost="True")
-    broken["spec"]["providerID"] = f"{bare_metal(south).provider}solstice/claim-x1"
-    claim = {"namespace": "solstice", "name": "claim-x1"}
-    server = {"metadata": {"name": "s1"}, "spec": {"serverClaimRef": claim, "bmcRef": {"name": "b01-u01"}}}
-    objects = {("solstice-lab", "Node"): [broken]}
-
-    [known] = node_faults(south, Observation(objects={**objects, (MANAGEMENT, "Server"): [server]}, at=NOW))
-    [unknown] = node_faults(south, Observation(objects=objects, at=NOW))
-
-    after = "so that no claim takes the host; the node is replaced after the hold time, also if no host is free"
-    for fault, host in ((known, "b01-u01"), (unknown, None)):
-        assert fault.host == host
-        assert fault.next_action == f"jacquard host eu-south-03a {host or 'HOST'} --to triage --reason TEXT, {after}"
-    assert ("metal.ironcore.dev/v1alpha1", "Server") in management_kinds(south)
