@@ -119,7 +119,7 @@ def test_a_sink_that_is_down_delays_no_sample_of_the_store_and_gets_what_it_miss
 
 
 def test_a_sink_with_another_token_rejects_samples_which_are_counted(rig: Rig) -> None:
-    rig.agent.token.write_text("of-nobody")
+    rig.agent.token.write_text("another-token")
 
     wait_until(
         lambda: rig.agent.value("prometheus_remote_storage_samples_failed_total") > 0,
