@@ -21,7 +21,7 @@ from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.render.objects import namespace
 from components.render.pools.node_pool import NodePoolInput
-from components.render.pools.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
+from components.render.pools.pool_windows import FIELD_MANAGER, PAUSE, RESUME, PoolWindows, render_windows
 from components.specs.reading.loader import load_environment
 from components.specs.times import WindowSpec
 from jacquard.lab.toolchain import binaries
@@ -115,7 +115,7 @@ class Cluster:
         return self._as_account(*patch).stderr
 
     def _as_account(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        token = self._kubectl("create", "token", "window", f"--namespace={CLUSTER}")
+        token = self._kubectl("create", "token", "rollout-window", f"--namespace={CLUSTER}")
         assert token.returncode == 0, token.stderr
         return self._kubectl(f"--token={token.stdout.strip()}", *arguments)
 
@@ -188,7 +188,7 @@ def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Clu
     applied(project, data)
     assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((None, set()), (True, {"jacquard"}))
 
-    cluster.turn(data, "window-closes")
+    cluster.turn(data, PAUSE)
     assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((True, {FIELD_MANAGER}), (True, {"jacquard"}))
     assert "forbidden" in cluster.refused(PAUSED)
     applied(project, data, "preview", "--expect-no-changes")
@@ -199,7 +199,7 @@ def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Clu
     labels = cluster.deployment(KEPT)["spec"]["template"]["metadata"]["labels"]
     assert (labels["node.cluster.x-k8s.io/stage"], cluster.pause(KEPT)) == ("two", (True, {FIELD_MANAGER}))
 
-    cluster.turn(more, "window-opens")
+    cluster.turn(more, RESUME)
     assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((None, set()), (True, {"jacquard"}))
     applied(project, more, "preview", "--expect-no-changes")
 
@@ -210,15 +210,15 @@ def test_a_tenant_may_pause_a_pool_and_lift_that_whether_the_window_holds_it_or_
     both, paused, free = declared(), declared("infer"), declared("none")
     applied(project, free)
 
-    cluster.turn(free, "window-opens")
+    cluster.turn(free, RESUME)
     applied(project, paused)
     assert cluster.pause(KEPT) == (True, {"jacquard"})
-    cluster.turn(paused, "window-opens")
+    cluster.turn(paused, RESUME)
     assert cluster.pause(KEPT) == (True, {"jacquard"})
     applied(project, both)
     assert cluster.pause(KEPT) == (None, set())
 
-    cluster.turn(both, "window-closes")
+    cluster.turn(both, PAUSE)
     applied(project, paused)
     assert cluster.pause(KEPT) == (True, {"jacquard", FIELD_MANAGER})
     applied(project, both)
@@ -265,7 +265,7 @@ def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_rep
     apply(*bare_cluster(CLUSTER), *data.jobs, *rolled(pool))
     reached("made", 4, rolling=False)
 
-    cluster.turn(data, "window-closes")
+    cluster.turn(data, PAUSE)
     apply(*rolled(sized(pool, 5)))
     reached("scaled while held", 5, rolling=False)
     [first] = cluster.sets(KEPT)
@@ -278,7 +278,7 @@ def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_rep
     wait_until(lambda: repaired(broken), timeout_seconds=60, what="repaired while held")
     assert cluster.sets(KEPT) == {first: 5}
 
-    cluster.turn(data, "window-opens")
+    cluster.turn(data, RESUME)
     wait_until(lambda: len(cluster.sets(KEPT)) > 1, timeout_seconds=60, what="the roll begins")
     assert set(cluster.sets(KEPT)) == {first, new[0].name}
 

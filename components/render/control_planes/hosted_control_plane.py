@@ -4,6 +4,7 @@ The address (VIP) is allocated before any object is created. The infrastructure 
 Service all get this address.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.render import labels as keys
@@ -11,7 +12,7 @@ from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_planes.audit_policy import render_policy
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.health.node_tests import NodeTests
-from components.render.manifest import Manifest, Rendered
+from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.network.dpu_release import in_cluster
 from components.render.objects import manifest, reference
 from components.render.pools.pool_windows import PoolWindows, render_windows
@@ -41,18 +42,29 @@ class HostedControlPlaneInput(ControlPlane):
         """
         infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
         *prerequisites, plane = CONTROL_PLANES[self.backend].render(self)
-        seed, windows = self.spec.cni_seed, self.windows
+        seed = self.spec.cni_seed
         return (
             *prerequisites,
             *render_policy(self),
-            *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
-            *((self.tests.in_management(self.labels),) if self.tests else ()),
-            *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),
+            *_programs(self),
             infrastructure,
             *((_seed(self, seed),) if seed else ()),
             _cluster(self, plane, infrastructure),
             plane,
         )
+
+
+def _programs(plane: HostedControlPlaneInput) -> Iterator[ManifestSet]:
+    """Yield the jobs and the access of the platform's programs in the namespace of the cluster, as one set."""
+    name, labels = plane.spec.name, plane.labels
+    items = (
+        *(render_windows(plane.windows, name, labels) if plane.windows else ()),
+        *(plane.tests.in_management(labels) if plane.tests else ()),
+        *(in_cluster(name, labels) if plane.lets_dpus_go else ()),
+    )
+    if items:
+        members = {f"{item.kind}/{item.name}": item for item in items}
+        yield ManifestSet(name="programs", namespace=name, members=members)
 
 
 def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
-from components.render.manifest import Json, Manifest, ManifestSet
+from components.render.manifest import Json, Manifest
 from components.render.objects import fit, given, manifest
 from components.render.platform_pods import cron_job, role
 from components.render.pod_placement import EVERY_NODE
@@ -111,10 +111,10 @@ class NodeTests:
     repairs: RepairTimes | None = None
     """Times of repairs of idle nodes; at any time by default."""
 
-    def in_management(self, labels: Mapping[str, str]) -> ManifestSet:
-        """Return the CronJob in the namespace of the cluster, with its program and a minimal role, as one set."""
+    def in_management(self, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
+        """Return the CronJob in the namespace of the cluster, with its program and a minimal role."""
         place: dict[str, Any] = {"namespace": self.cluster, "labels": labels}
-        items = (
+        return (
             manifest("v1", "ServiceAccount", NAME, **place),
             *role(NAME, list(self._rules()), account=(self.cluster, NAME), **place),
             *program(
@@ -128,8 +128,6 @@ class NodeTests:
                 kubeconfig=f"{self.cluster}-kubeconfig",
             ),
         )
-        members = {item.kind: item for item in items}
-        return ManifestSet(name="tests-of-nodes", namespace=self.cluster, members=members)
 
     def _rules(self) -> Iterator[dict[str, Any]]:
         yield {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": ["list"]}

@@ -115,7 +115,7 @@ def in_cluster(cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
         {"apiGroups": [_CAPI], "resources": ["machinedeployments"], "verbs": ["list"]},
         {"apiGroups": [_CAPI], "resources": ["machines"], "verbs": ["list", "delete"]},
     ]
-    return role(NAME, rules, account=(NAMESPACE, NAME), namespace=cluster, labels=labels)
+    return role(f"{NAME}-cluster", rules, account=(NAMESPACE, NAME), namespace=cluster, labels=labels)
 
 
 def _hosts() -> dict[str, Any]:

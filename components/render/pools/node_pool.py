@@ -105,16 +105,12 @@ class NodePoolInput:
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the pool, in the order in which they are applied."""
         labels, selector = _labels(self), _selector(self)
-        remediation = BARE_METAL[self.bare_metal].remediation(
-            self.name, self.cluster, labels, self.kind.reboot_timeout_seconds
-        )
         diskless = any(group.intent.boot is BootMode.LIVE_ISO for group in self.groups)
         return (
             *_addresses(self, labels),
             *(item for group in self.groups for item in _group(self, group)),
             *(join_service.access(self.name, self.cluster, labels) if diskless else ()),
-            *remediation,
-            _health_checks(self, next(iter(remediation), None)),
+            _health(self),
             *drain_rules(self.name, self.cluster, self.spec, selector, labels),
         )
 
@@ -147,11 +143,17 @@ def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
     yield from (machine, bootstrap, _deployment(pool, group, machine, bootstrap))
 
 
-def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> ManifestSet:
+def _health(pool: NodePoolInput) -> ManifestSet:
+    """Return the health checks of the pool by failure domain, and the template of its reboots."""
+    remediation = BARE_METAL[pool.bare_metal].remediation(
+        f"{pool.name}-reboot", pool.cluster, _labels(pool), pool.kind.reboot_timeout_seconds
+    )
+    template = next(iter(remediation), None)
     return ManifestSet(
         name=f"{pool.name}-health",
         namespace=pool.cluster,
-        members={
+        members={item.kind: item for item in remediation}
+        | {
             group.failure_domain: health_check(
                 group_name(pool.cluster, pool.spec.name, group.failure_domain),
                 pool.cluster,
@@ -160,7 +162,7 @@ def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> Manifes
                 startup_seconds=pool.startup_seconds,
                 selector=_members(pool, group),
                 labels=_labels(pool),
-                remediation=remediation,
+                remediation=template,
                 faults=pool.faults,
             )
             for group in pool.groups

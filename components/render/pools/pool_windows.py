@@ -20,11 +20,12 @@ from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
 FIELD_MANAGER = "jacquard-window"
 """Field manager of ``spec.paused`` while the window is closed."""
-OPENS, CLOSES = "window-opens", "window-closes"
+RESUME, PAUSE = "resume-rollouts", "pause-rollouts"
+"""CronJobs that run when the window opens, and when it closes."""
 LEAST_MINUTES = 10
 """Minimum minutes for which a window must be open, and closed. A job may start five minutes late and run for five."""
 _RUN_SECONDS = _LATE_SECONDS = LEAST_MINUTES * 60 // 2
-_ACCOUNT = "window"
+_ACCOUNT = "rollout-window"
 _GROUP = "cluster.x-k8s.io"
 _KIND = f"machinedeployments.v1beta2.{_GROUP}"
 
@@ -64,8 +65,8 @@ def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]
                 late_seconds=late_seconds,
             )
             for name, schedule, paused, late_seconds in (
-                (OPENS, opening(window), None, window.minutes * 60 - _RUN_SECONDS),
-                (CLOSES, closing(window), True, _LATE_SECONDS),
+                (RESUME, opening(window), None, window.minutes * 60 - _RUN_SECONDS),
+                (PAUSE, closing(window), True, _LATE_SECONDS),
             )
         ),
     )

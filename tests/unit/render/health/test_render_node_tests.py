@@ -58,7 +58,7 @@ def gated(laptop: Environment) -> NodeTests:
 
 
 def made(tests: NodeTests) -> dict[tuple[str, str], Manifest]:
-    return {(item.kind, item.name): item for item in objects((*tests.in_cluster(), tests.in_management({})))}
+    return {(item.kind, item.name): item for item in (*tests.in_cluster(), *tests.in_management({}))}
 
 
 def job(tests: NodeTests, name: str) -> dict[str, Any]:

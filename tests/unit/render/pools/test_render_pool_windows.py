@@ -9,8 +9,8 @@ import pytest
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
-from components.render.manifest import Manifest
-from components.render.pools.pool_windows import closing, opening
+from components.render.manifest import objects
+from components.render.pools.pool_windows import PAUSE, closing, opening
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
@@ -69,7 +69,7 @@ def turned(environment: Environment) -> dict[str, list[str]]:
     every = [item for part in slices(environment) for item in inputs(environment, part)]
     found = {}
     for plane in (item for item in every if isinstance(item, HostedControlPlaneInput)):
-        jobs: list[Manifest] = [item for item in plane.render() if item.name == "window-closes"]
+        jobs = [item for item in objects(plane.render()) if item.name == PAUSE]
         for item in jobs:
             [container] = item.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
             found[plane.name] = [word for word in container["args"][2:] if not word.startswith("--")]

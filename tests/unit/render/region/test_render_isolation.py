@@ -26,7 +26,7 @@ from components.render.region.operator_places import PLACES
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 
 NAMES = REFERENCES
-JOB = {"batch.kubernetes.io/job-name": "window-opens-1"}
+JOB = {"batch.kubernetes.io/job-name": "resume-rollouts-1"}
 OUTSIDE = IPv4Address("192.0.2.10")
 BESIDE = "kube-system"
 """Namespace that is there before anything of ours."""
