@@ -55,7 +55,7 @@ class Group:
     settled_since: str | None
     """Time at which the last node became ready; None if the group is not settled, or has no node."""
     why: list[str]
-    """Reasons why the group is not settled; empty if it is settled."""
+    """Reasons why the group is not settled, causes before counters; empty if it is settled."""
     burn_in: NodesInBurnIn | None
     """Nodes in burn-in, if the group is not settled for this reason only."""
 
@@ -154,7 +154,7 @@ class Pools:
             why = [_in_burn_in(burn_in, total)]
         elif why := rest or _unsettled(deployment, machines, total):
             waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
-            why = [*waits, *unpulled, *why, *_drains(every), *_hints(self.seen, cluster, name, machines)]
+            why = [*waits, *unpulled, *_drains(every), *why, *_hints(self.seen, cluster, name, machines)]
         return Group(
             name=name,
             failure_domain=domain,

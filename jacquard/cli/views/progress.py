@@ -72,7 +72,9 @@ class Phase:
 
     def _draw(self, done: int, total: int, what: str, awaited: list[tuple[str, str]]) -> None:
         now = time.monotonic()
-        self._warn_if_stalled(now, (done, total, [name for name, _ in awaited]))
+        waits = "; ".join(f"{name} ({state})" if name else state for name, state in awaited)
+        waits = f"waiting for: {waits}" if waits else ""
+        self._warn_if_stalled(now, (done, total, [name for name, _ in awaited]), waits)
         interval = 1 / _FRAMES_PER_SECOND if self._draw_picture else _LOG_EVERY_SECONDS
         if now - self._drawn < interval:
             return
@@ -80,18 +82,18 @@ class Phase:
         if self._draw_picture:
             self._draw_picture(_picture(self._title, self.duration_seconds, done, total, what, awaited))
             return
-        waits = "; ".join(f"{name} ({state})" if name else state for name, state in awaited)
         line = f"{self._title}: {_share(done, total)} {what}, {seconds(self.duration_seconds)}"
-        self._console.print(f"{line}, waiting for: {waits}" if waits else line, soft_wrap=True, markup=False)
+        self._console.print(f"{line}, {waits}" if waits else line, soft_wrap=True, markup=False)
 
-    def _warn_if_stalled(self, now: float, seen: object) -> None:
-        """Warn once a minute, with the advice, while there is no progress."""
+    def _warn_if_stalled(self, now: float, seen: object, waits: str) -> None:
+        """Warn once a minute, with the cause as far as it is known and the advice, while there is no progress."""
         if seen != self._seen:
             self._seen, self._moved = seen, now
         still = now - max(self._moved, self._warned)
         if self._advice and still >= _STILL_SECONDS:
             self._warned = now
-            line = f"{self._title}: no progress for {seconds(now - self._moved)}; {self._advice}"
+            stalled = f"no progress for {seconds(now - self._moved)}"
+            line = f"{self._title}: " + "; ".join(part for part in (stalled, waits, self._advice) if part)
             self._console.print(Text(line, "yellow"), soft_wrap=True)
 
 

@@ -72,8 +72,10 @@ def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
 
     assert text(screen) == (
         "node pools: started\n"
-        "node pools: no progress for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
-        "node pools: no progress for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
+        "node pools: no progress for 1 min 01 s; waiting for: acme-train/train a01 (no host is free); "
+        "'jacquard logs laptop' may tell why\n"
+        "node pools: no progress for 2 min 01 s; waiting for: acme-train/train a01 (no host is free); "
+        "'jacquard logs laptop' may tell why\n"
     )
 
 

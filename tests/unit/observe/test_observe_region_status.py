@@ -146,9 +146,9 @@ UNSETTLED = {
     "a machine that goes and waits for jobs": (
         change("Machine", f"{TRAIN}-0", drained),
         [
-            "4 of 5 nodes ready, 4 machines exist",
             f"{TRAIN}-0 is being drained: Pod acme/job-0: waiting for completion",
             f"{TRAIN}-0 is being drained: after them the following Pods will be evicted: a/b",
+            "4 of 5 nodes ready, 4 machines exist",
         ],
     ),
 }
