@@ -88,6 +88,11 @@ class LocalApiServer:
             process.wait()
         self._processes.clear()
 
+    @property
+    def etcd(self) -> subprocess.Popen[bytes]:
+        """Return the process of etcd."""
+        return self._processes[0]
+
     def namespace(self, name: str) -> str:
         """Make a namespace."""
         self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, field_manager="test")
