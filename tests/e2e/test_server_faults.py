@@ -123,12 +123,12 @@ class Mill:
                 killed.set()
             return killed.is_set()
 
-        self.connection.mend()
+        self.connection.reset()
         self.connection.lose = strike
         started.append(self.start())
         text, _ = started[0].communicate()
         assert killed.is_set(), f"the up had fewer than {point} writes: {text}"
-        self.connection.mend()
+        self.connection.reset()
 
     def up(self) -> Run:
         """Prepare the stack as ``jacquard up`` does, and apply it."""
@@ -181,7 +181,7 @@ def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     made.declare(DATA[0])
     first = made.up()
     assert first.code == 0, first.tail
-    connection.mend()
+    connection.reset()
     yield made
     connection.stop()
     for name in (*made.live(), SET):
@@ -212,7 +212,7 @@ def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: M
     if struck.code:
         assert "Traceback" not in struck.tail
         assert "unreachable" in struck.tail or "closed connection" in struck.tail, struck.tail
-    mill.connection.mend()
+    mill.connection.reset()
     before = mill.uids()
     resumed = mill.up()
     assert resumed.code == 0, resumed.tail
@@ -230,7 +230,7 @@ def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill
 
     assert "Traceback" not in struck.tail
     assert status != 429 or struck.code == 0, struck.tail
-    mill.connection.mend()
+    mill.connection.reset()
     resumed = mill.up()
     assert resumed.code == 0, resumed.tail
     mill.require(DATA[1])
@@ -257,7 +257,7 @@ def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill:
     text, _ = running.communicate()
 
     assert "Traceback" not in text
-    mill.connection.mend()
+    mill.connection.reset()
     wait_until(
         lambda: mill.server.api.request("GET", "/readyz") == "ok", timeout_seconds=60, what="the server is ready"
     )

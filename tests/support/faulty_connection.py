@@ -24,7 +24,7 @@ _SECONDS = 120
 class FaultyConnection:
     """Connection to ``server`` that counts its writes from 1; without a fault, it passes everything on.
 
-    A dry run is not a write. Watches are not passed on. The certificate is that of the server, at the same address.
+    A dry run is not a write. Watches are not supported. The certificate is that of the server, at the same address.
     """
 
     def __init__(self, server: LocalApiServer, kubeconfig: Path) -> None:
@@ -52,7 +52,7 @@ class FaultyConnection:
         """Return the number of writes so far."""
         return self._writes
 
-    def mend(self) -> None:
+    def reset(self) -> None:
         """Pass everything on again, and count from 1 again."""
         self.refuse, self.lose = lambda _: None, lambda _: False
         with self._lock:
