@@ -36,6 +36,8 @@ class ObservedComponent(CheckedSpec):
     name: Text
     """Name of the concept, the chart or the manifest artefact."""
     monitor: Monitor
+    stored: bool = False
+    """Whether only regions with a store of metrics have the monitor of the library."""
     values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values of the chart, by path, that enable its monitor; empty if the chart always has it."""
     because: Text | None = None
@@ -48,6 +50,8 @@ class ObservedComponent(CheckedSpec):
         """Yield a missing or needless reason, and values without a monitor of the chart."""
         if (self.because is None) is (self.monitor is Monitor.NONE):
             yield ConstraintViolation("is required without a monitor, and only then", ("because",), str(self.because))
+        if self.stored and self.monitor is not Monitor.RENDERED:
+            yield ConstraintViolation("requires the monitor of the library", ("stored",), str(self.stored))
         if self.values and self.monitor is not Monitor.CHART:
             yield ConstraintViolation("requires the monitor of the chart", ("values",), str(self.values))
 

@@ -12,6 +12,8 @@ KUBECTL = "kubectl"
 """Name of the kubectl image in the tools of the version vector."""
 RBAC = "rbac.authorization.k8s.io"
 """API group of roles and their bindings."""
+REVIEWER = "system:auth-delegator"
+"""ClusterRole of Kubernetes for reviews of tokens and of access (K8S:docs/reference/access-authn-authz/rbac)."""
 _USER = 65532
 HARDENED: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}

@@ -25,6 +25,7 @@ from components.specs.region.observability import ReceiverSpec
 CONCEPT, CLUSTERS = "concept", "clusters"
 _INPUT = "Input"
 _OF_RELEASES = ("ReleaseNotReady",)
+_WITHOUT_STORE = "only regions with a store of metrics have its monitor"
 _UNKNOWN = "observed_components.yaml has no row"
 
 
@@ -141,13 +142,14 @@ class _Found:
         alerts = tuple(alert for alert in names if alert in self._rules)
         sent = [labels for alert in alerts for cluster, labels in self._rules[alert] if cluster == MANAGEMENT]
         inside = any(cluster != MANAGEMENT for alert in alerts for cluster, _ in self._rules[alert])
+        monitor, because = _observed(row, entry)
         return ObservedRow(
             component=name,
             place=place,
             instances=entry.instances,
-            monitor=row.monitor if row else Monitor.NONE,
+            monitor=monitor,
             monitored=entry.monitored,
-            because=row.because if row else _UNKNOWN,
+            because=because,
             alerts=alerts,
             dashboards=row.dashboards if row else (),
             operators=tuple(receiver.name for receiver in self._operators if _gets(receiver, sent)),
@@ -164,6 +166,15 @@ class _Found:
             ]
             if any(_gets(receiver, about) for receiver in receivers):
                 yield tenant
+
+
+def _observed(row: ObservedComponent | None, entry: _Instances) -> tuple[Monitor, str | None]:
+    """Return the monitor of a component of the region, or the reason why it has none."""
+    if row is None:
+        return Monitor.NONE, _UNKNOWN
+    if row.stored and not entry.monitored:
+        return Monitor.NONE, _WITHOUT_STORE
+    return row.monitor, row.because
 
 
 def _gets(receiver: ReceiverSpec, sent: Iterable[Mapping[str, str]]) -> bool:

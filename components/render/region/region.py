@@ -38,6 +38,7 @@ from components.render.region import (
     secret_store,
 )
 from components.render.region.alert_routes import Tenants
+from components.render.region.controllers import controller_alerts
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.logs import log_store
@@ -132,7 +133,7 @@ class RegionInput:
             *log_store.render(self.spec),
             *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
-            *(certificates.watch() if metrics_store.store_of(self.spec) else ()),
+            *((*certificates.watch(), self._controllers(operators)) if metrics_store.store_of(self.spec) else ()),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
@@ -143,6 +144,11 @@ class RegionInput:
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )
+
+    def _controllers(self, operators: tuple[Operator, ...]) -> Rendered:
+        announcement = self.spec.control_planes.announcement
+        sessions = announcement is not None and not announcement.one_network
+        return controller_alerts.watch(operators, cluster_api.providers(self.spec), sessions=sessions)
 
 
 def region_operators(

@@ -8,7 +8,7 @@ for the chart external-secrets 2.9.0.
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
-from components.render.platform_pods import cluster_binding, role, service_account
+from components.render.platform_pods import REVIEWER, cluster_binding, role, service_account
 from components.render.region.external_secrets import API
 from components.render.region.monitors import controller_monitor, secret_rules
 from components.render.region.operators import Operator
@@ -19,7 +19,6 @@ NAMESPACE = CHART
 LOGIN = "vault-login"
 """ServiceAccount that is bound to the role in Vault."""
 AUTHORITY_KEY = "ca.crt"
-_REVIEWER = "system:auth-delegator"
 _READY = Readiness(conditions=("condition=Ready",), timeout_seconds=300)
 _OPERATOR = Operator(
     chart=CHART,
@@ -72,7 +71,7 @@ def _login() -> tuple[Manifest, ...]:
         manifest("v1", "ServiceAccount", LOGIN, namespace=NAMESPACE),
         *role(LOGIN, [tokens], account=(NAMESPACE, CHART), namespace=NAMESPACE, labels={}),
         # Vault uses the token of a login to validate this token through the cluster's API, and stores no token.
-        cluster_binding(LOGIN, role=_REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
+        cluster_binding(LOGIN, role=REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
     )
 
 

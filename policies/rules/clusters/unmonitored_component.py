@@ -9,6 +9,7 @@ that provides monitoring.
 Reported: the same in other stages.
 Correct: a chart of `jacquard show ENV observability` with its values.
 Correct: a ServiceMonitor or PodMonitor in an extension component, which selects the pods of the chart.
+Correct: a chart of the management cluster that only regions with a store of metrics observe.
 Not evaluated: unknown charts in the engine, which evaluates one object at a time.
 """
 
@@ -28,7 +29,7 @@ def find(fact: Fact, context: Context) -> Finding:
         return undecided("the release")
     release = Release.of(spec, namespace)
     row = release.row
-    if row is None or row.monitor is Monitor.RENDERED:
+    if row is None or (row.monitor is Monitor.RENDERED and not row.stored):
         return _selected(release, context)
     if release.cluster not in context.scraped or not (unset := release.unset()):
         return PASS

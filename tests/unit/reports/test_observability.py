@@ -95,6 +95,16 @@ def test_the_report_names_monitor_alerts_and_receivers() -> None:
     assert kamaji is None
 
 
+def test_a_region_without_a_store_has_the_reason_for_missing_monitors() -> None:
+    with_store, without = (
+        _rows(observability(reference(name)))["management", "metallb"] for name in ("eu-south-03a", "laptop")
+    )
+
+    assert (with_store.monitor, with_store.monitored, with_store.because) == (Monitor.RENDERED, 1, None)
+    assert (without.monitor, without.monitored) == (Monitor.NONE, 0)
+    assert without.because == "only regions with a store of metrics have its monitor"
+
+
 def test_without_observability_nobody_gets_alerts() -> None:
     rows = observability(reference("starter")).rows
 
@@ -107,6 +117,7 @@ def test_without_observability_nobody_gets_alerts() -> None:
         ({"monitor": "none"}, "is required without a monitor, and only then"),
         ({"monitor": "rendered", "because": "x"}, "is required without a monitor, and only then"),
         ({"monitor": "rendered", "values": {"a": True}}, "requires the monitor of the chart"),
+        ({"monitor": "chart", "stored": True}, "requires the monitor of the library"),
     ],
 )
 def test_a_row_has_a_monitor_or_a_reason(row: dict[str, Any], problem: str) -> None:

@@ -22,7 +22,7 @@ from components.render.region.monitoring import NAMESPACE
 from jacquard.lab.dashboards import dashboards as written
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
-_NAMES = ["control-planes", "fabric", "gpus", "nodes", "pools", "region", "storage", "tenant"]
+_NAMES = ["control-planes", "controllers", "fabric", "gpus", "nodes", "pools", "region", "storage", "tenant"]
 _FILES = pytest.mark.parametrize("name", _NAMES)
 _MOST_BYTES = 1 << 20
 

@@ -1,0 +1,1 @@
+"""Metrics of the controllers of the management cluster, and alerts about them."""
