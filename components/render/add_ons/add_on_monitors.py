@@ -15,9 +15,10 @@ from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
-from components.render.region import metrics_monitors, monitors
+from components.render.region import certificates, metrics_monitors, monitors
 from components.render.region.logs import collector
 from components.render.region.monitors import Audience
+from components.render.region.operators import CERT_MANAGER
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.render.workloads import kueue, serving, slurm_alerts, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -37,7 +38,8 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     METALLB: lambda _: {"prometheus": {**_MONITORED, "rbacPrometheus": False}},
     "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
     "metrics-server": lambda _: {**_METRICS, **_MONITORED},
-    "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
+    # The labels namespace and name of the series identify the Certificate, not the exporting pod.
+    CERT_MANAGER: lambda _: {"prometheus": {"servicemonitor": {"enabled": True, "honorLabels": True}}},
     collector.CHART: lambda _: collector.monitored(),
     kueue.CHART: lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
     serving.CHART: lambda _: {"enablePrometheus": True},
@@ -57,6 +59,8 @@ _DETECTORS: Mapping[Capability | None, Detector] = {
 }
 """Detector of faults by the capability of its add-on."""
 _FULL_PERCENT = 90
+_LATE_DAYS, _LAST_DAYS, _DAY_SECONDS = 7, 1, 86400
+"""Days that are left of a kubelet's certificate, as in the alerts of kubernetes-monitoring/kubernetes-mixin:alerts."""
 
 
 def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
@@ -84,6 +88,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
     rules += [
         *_compute_domains(add_ons),
         *_load_balancers(add_ons),
+        *_certificates(add_ons),
         *_logs(add_ons),
         _storage(),
         *kueue.alerts(cluster.queues),
@@ -92,6 +97,8 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manife
     ]
     rules += slurm_alerts.alerts() if any(entry.chart == slurm_pool.CHART for entry in add_ons) else ()
     if cluster.writer is not None and cluster.writer.agent:
+        # A complete Prometheus has the chart's own alerts on certificates of kubelets.
+        rules += _kubelets()
         yield metrics_monitors.cluster_rules(cluster.tenant, cluster.name, rules)
     else:
         space = monitoring.namespace
@@ -172,6 +179,28 @@ def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
         used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
         text = f"More than {_FULL_PERCENT} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
         yield _alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
+
+
+def _certificates(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    for entry in add_ons:
+        if entry.chart == CERT_MANAGER:
+            yield from certificates.cluster_alerts(entry.namespace, entry.name)
+
+
+def _kubelets() -> Iterator[dict[str, Any]]:
+    """Yield the alerts about certificates of kubelets.
+
+    A kubelet renews its certificate after 70 to 90 % of its lifetime, which is a year by default, so that a renewal is
+    weeks late (KUBERNETES:staging/src/k8s.io/client-go/util/certificate/certificate_manager.go,
+    KUBERNETES:cmd/kube-controller-manager/app/options/csrsigningcontroller.go).
+    """
+    left = '{__name__=~"kubelet_certificate_manager_(client|server)_ttl_seconds",job="kubelet"}'
+    for severity, days, text in (
+        ("warning", _LATE_DAYS, "A kubelet did not renew its certificate"),
+        ("critical", _LAST_DAYS, "A kubelet did not renew its certificate, which expires within a day"),
+    ):
+        summary = f"{text}: the node is not ready once it has expired."
+        yield _alert("KubeletCertificateNotRenewed", severity, f"{left} < {days * _DAY_SECONDS}", summary)
 
 
 def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""Monitor of cert-manager in the management cluster of a region with a store, and alerts about all Certificates there.
+"""Monitor of cert-manager in the management cluster of a region with a store, and alerts about all Certificates.
+
+Clusters of tenants have the monitor of the chart, with the same labels, and the same alerts.
 
 cert-manager exports a condition, a time of expiry and a time of renewal for each Certificate, with the labels
 ``namespace`` and ``name`` of the Certificate (CERT:internal/collectors/certificate_collector.go, 1.19). Both times are
@@ -11,7 +13,7 @@ NewReadinessPolicyChain): readiness does not report a renewal that fails.
 from typing import Any
 
 from components.render.manifest import Manifest
-from components.render.region.monitors import alert, controller_monitor, prometheus_rule
+from components.render.region.monitors import Audience, alert, controller_monitor, prometheus_rule
 from components.render.region.operators import CERT_MANAGER
 
 _NAMESPACE = CERT_MANAGER
@@ -26,17 +28,44 @@ NOT_RENEWED = "CertificateNotRenewed"
 
 def watch() -> tuple[Manifest, ...]:
     """Return the monitor of cert-manager's controller and the alerts."""
+    down = f'absent(up{{job="{CERT_MANAGER}"}} == 1)'
     # Pods of the webhook and of the CA injector have another name, and metrics without Certificates.
     return (
         controller_monitor(CERT_MANAGER, _NAMESPACE, "http-metrics"),
-        prometheus_rule(CERT_MANAGER, "certificates", [*_alerts()], {}, namespace=_NAMESPACE, labels={}),
+        prometheus_rule(CERT_MANAGER, "certificates", [*alerts(down)], {}, namespace=_NAMESPACE, labels={}),
     )
 
 
-def _alerts() -> tuple[dict[str, Any], ...]:
+def cluster_alerts(namespace: str, name: str) -> tuple[dict[str, Any], ...]:
+    """Return the alerts about cert-manager in a tenant's cluster.
+
+    Without metrics of the cluster, only the alert about missing metrics fires.
+
+    Args:
+        namespace: namespace of its release.
+        name: name of its release.
+    """
+    # Deployment and Service, whose name is the label job, have the full name of the chart (CERT:deploy/charts/
+    # cert-manager/templates/_helpers.tpl).
+    full = name if CERT_MANAGER in name else f"{name}-{CERT_MANAGER}"
+    of = f'namespace="{namespace}",deployment="{full}"'
+    return alerts(f"kube_deployment_status_replicas_available{{{of}}} == 0", job=full, audience=Audience.TENANT)
+
+
+def alerts(
+    down: str, *, job: str = CERT_MANAGER, audience: Audience = Audience.OPERATORS
+) -> tuple[dict[str, Any], ...]:
+    """Return the alerts about cert-manager and its Certificates.
+
+    Args:
+        down: the expression that is true while cert-manager is down.
+        job: label of the series of cert-manager's controller.
+        audience: recipients of the alerts.
+    """
+
     # Without the labels of the pod, a restart of cert-manager does not restart the hold time.
     def of(metric: str, matchers: str = "") -> str:
-        return f'max by (namespace, name) (certmanager_certificate_{metric}{{job="{CERT_MANAGER}"{matchers}}})'
+        return f'max by (namespace, name) (certmanager_certificate_{metric}{{job="{job}"{matchers}}})'
 
     expiry, renewal = of("expiration_timestamp_seconds"), of("renewal_timestamp_seconds")
     ready = of("ready_status", ',condition="True"')
@@ -44,20 +73,23 @@ def _alerts() -> tuple[dict[str, Any], ...]:
         alert(
             "CertManagerDown",
             "warning",
-            f'absent(up{{job="{CERT_MANAGER}"}} == 1)',
+            down,
             "cert-manager is down: no certificate is issued or renewed, and alerts about certificates cannot fire.",
+            audience=audience,
         ),
         alert(
             "CertificateNotReady",
             "warning",
             f"{ready} == 0",
             "A Certificate is not issued, or has expired; see its condition Ready.",
+            audience=audience,
         ),
         alert(
             NOT_RENEWED,
             "warning",
             f"({renewal} > 0) < time()",
             "A certificate was not renewed at its time of renewal; see the conditions and events of the Certificate.",
+            audience=audience,
             hold=_LATE_HOLD,
         ),
         alert(
@@ -65,5 +97,6 @@ def _alerts() -> tuple[dict[str, Any], ...]:
             "critical",
             f"({expiry} - time()) / ({expiry} - {renewal} > 0) < {_LEFT}",
             "A certificate expires soon and was not renewed; its clients reject connections afterwards.",
+            audience=audience,
         ),
     )

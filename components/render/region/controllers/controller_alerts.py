@@ -12,6 +12,7 @@ from components.render.manifest import Manifest, ManifestSet
 from components.render.providers import Provider
 from components.render.region.controllers.controller_metrics import (
     ADDRESSES,
+    KAMAJI,
     METAL3,
     SESSIONS,
     SPEAKERS,
@@ -35,6 +36,9 @@ _FAILS_WINDOW, _FAILS_HOLD, _FAILED = "1h", "30m", 0.5
 _STUCK_SECONDS = 3600
 """Longer than any step of a controller. The operator of the stores waits for pods of a store while it changes them."""
 _SESSIONS_HOLD = "2m"
+_RENEWED_HOLD = "120m"
+"""Kamaji renews a certificate within seconds, a day before it expires (KAM:controllers/
+certificate_lifecycle_controller.go)."""
 _NOT_READY_WINDOW = "10m"
 """Metal3 repeats a host after 30 seconds while Ironic is not ready (BMO:internal/controller/metal3.io)."""
 
@@ -64,6 +68,7 @@ def _rules(found: Iterable[Controller], installed: Iterable[Installed], *, sessi
         *(_addresses(jobs[ADDRESSES]) if ADDRESSES in jobs else ()),
         *(_sessions() if sessions else ()),
         *((_ironic(),) if METAL3 in jobs else ()),
+        *((_certificates(),) if KAMAJI in jobs else ()),
     ]
     return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=NAMESPACE, labels={})
 
@@ -148,4 +153,15 @@ def _ironic() -> dict[str, Any]:
         "warning",
         f"sum by (namespace) ({retries}) > 0",
         "Ironic is not ready for the operator in this namespace: hosts are neither inspected, provisioned nor wiped.",
+    )
+
+
+def _certificates() -> dict[str, Any]:
+    due = f'kamaji_certificates_current{{job="{KAMAJI}",status=~"expiring|invalid"}}'
+    return alert(
+        "ControlPlaneCertificateNotRenewed",
+        "critical",
+        f"sum by (tcp_namespace, tcp_name) ({due}) > 0",
+        "Kamaji did not renew a certificate of a control plane, which expires within a day or cannot be read.",
+        hold=_RENEWED_HOLD,
     )

@@ -113,7 +113,7 @@ def _of_chart(name: str, component: str = "") -> dict[str, str]:
 
 ADDRESSES, SPEAKERS, SESSIONS = "metallb-controller", "metallb-speaker", "frr-k8s"
 """Parts of MetalLB; the last one exports the metrics of BGP sessions."""
-METAL3 = "baremetal-operator"
+METAL3, KAMAJI = "baremetal-operator", "kamaji"
 PODS: tuple[ControllerPods, ...] = (
     _provider("cluster-api", "v1.13.5", "CAPI:config/manager/manager.yaml, config/default/kustomization.yaml"),
     _provider("bootstrap-kubeadm", "v1.13.5", "CAPI:bootstrap/kubeadm/config/manager/manager.yaml"),
@@ -137,9 +137,9 @@ PODS: tuple[ControllerPods, ...] = (
         source="CAPIO:hack/charts/cluster-api-operator/templates/deployment.yaml",
     ),
     ControllerPods(
-        of="kamaji",
+        of=KAMAJI,
         version="v1.36.0-26.6.4",
-        labels=_of_chart("kamaji", "controller-manager"),
+        labels=_of_chart(KAMAJI, "controller-manager"),
         port=8080,
         tls=False,
         source="KAM:charts/kamaji/templates/controller.yaml",

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from environment_data import reference
 from nvlink_racks import racks
 from rendered_objects import objects_of
 
+from components.inputs.manifests import everything
 from components.lookups.add_ons import of_cluster
 from components.lookups.node_checks import library_checks
 from components.lookups.pools import clusters
@@ -25,6 +27,7 @@ OF_METRICS = [
     name.title().replace("-", "") for name, check in library_checks().items() if check.detector is Detector.METRICS
 ]
 OF_TESTS = "NodeTestFailed"
+CERTIFICATES = ["CertManagerDown", "CertificateNotReady", "CertificateNotRenewed"]
 
 
 def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
@@ -73,18 +76,18 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
 @pytest.mark.parametrize(
     ("without", "alerts"),
     [
-        ((), [*FAULTS, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
+        ((), [*FAULTS, *CERTIFICATES, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
         (
-            ("node-problems", "metallb"),
+            ("node-problems", "metallb", "cert-manager"),
             ["DevicesMissing", OF_TESTS, *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
         ),
         (
             ("node-problems", "node-features", "node-readiness", "metallb"),
-            [*OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
+            [*OF_METRICS, *CERTIFICATES, "NetworkAgentsDown", "StorageAgentsDown"],
         ),
         (
             ("node-problems", "node-features", "metallb"),
-            [OF_TESTS, *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
+            [OF_TESTS, *OF_METRICS, *CERTIFICATES, "NetworkAgentsDown", "StorageAgentsDown"],
         ),
     ],
 )
@@ -120,6 +123,35 @@ def test_only_alerts_about_repairs_outlast_their_fault_and_replace_that_about_th
 
     assert {alert["alert"] for alert in alerts if "fault" in alert["labels"]} == repaired
     assert {alert["alert"] for alert in alerts if "keep_firing_for" in alert} == repaired
+
+
+def test_alerts_on_certificates_of_a_cluster_reach_its_tenant_and_keep_the_labels_of_the_certificate(
+    laptop: Environment,
+) -> None:
+    made = items(laptop)
+    [release] = [item for item in made if item.kind == "HelmRelease" and item.name == "cert-manager"]
+    alerts = [alert for group in made[-1].body["spec"]["groups"] for alert in group["rules"]]
+    of_certificates = [alert for alert in alerts if alert["alert"] in CERTIFICATES]
+
+    assert release.body["spec"]["values"]["prometheus"]["servicemonitor"] == {"enabled": True, "honorLabels": True}
+    assert [alert["labels"]["audience"] for alert in of_certificates] == ["tenant"] * 4
+    down, *others = of_certificates
+    assert 'namespace="cert-manager",deployment="cert-manager"' in down["expr"]
+    assert all('job="cert-manager"' in alert["expr"] for alert in others)
+
+
+def test_certificates_of_kubelets_are_watched_where_the_chart_has_no_rules() -> None:
+    [rules] = [
+        item
+        for item in everything(reference("eu-south-03a"))
+        if item.kind == "VMRule" and item.namespace == "vireo-train"
+    ]
+    of_agent = {alert["alert"] for group in rules.body["spec"]["groups"] for alert in group["rules"]}
+    of_complete = {
+        alert["alert"] for group in items(reference("laptop"))[-1].body["spec"]["groups"] for alert in group["rules"]
+    }
+
+    assert "KubeletCertificateNotRenewed" in of_agent - of_complete
 
 
 def test_agents_of_compute_domains_are_missed_where_there_should_be_some(laptop: Environment) -> None:

@@ -143,7 +143,8 @@ def test_alerts_are_those_of_the_backends() -> None:
     common |= {"AddressAgentsDown", "AddressConfigurationStale"}
 
     assert alerts(watched(backed(K0SMOTRON, IRONCORE))) == common
-    assert alerts(watched(backed(KAMAJI, METAL3), sessions=True)) == {*common, "IronicNotReady", "BgpSessionDown"}
+    more = {"IronicNotReady", "BgpSessionDown", "ControlPlaneCertificateNotRenewed"}
+    assert alerts(watched(backed(KAMAJI, METAL3), sessions=True)) == {*common, *more}
 
 
 def test_controllers_without_metrics_and_flux_are_reported_when_they_are_down() -> None:
