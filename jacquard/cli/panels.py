@@ -180,7 +180,11 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "render",
             "jacquard.cli.verbs.render:render",
             "Write every object as a YAML file, or show the rendered differences of a change.",
-            ("jacquard render edge-1 --out out", "jacquard render edge-1 --base origin/main"),
+            (
+                "jacquard render edge-1 --out out",
+                "jacquard render edge-1 --out regions/edge-1 --gitops flux",
+                "jacquard render edge-1 --base origin/main",
+            ),
         ),
         Verb(
             "allocate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from jacquard.machine import paths
 
@@ -38,6 +39,17 @@ def yaml_blocks(page: Path) -> list[str]:
 def python_blocks(page: Path) -> list[str]:
     """Return the blocks of Python in ``page``."""
     return _PYTHON.findall(text(page))
+
+
+def contained(shown: Any, whole: Any) -> bool:
+    """Tell whether all that is shown is in ``whole``: keys of a mapping, entries of a list that have what is shown."""
+    if isinstance(shown, dict):
+        return isinstance(whole, dict) and all(
+            key in whole and contained(value, whole[key]) for key, value in shown.items()
+        )
+    if isinstance(shown, list):
+        return isinstance(whole, list) and all(any(contained(item, other) for other in whole) for item in shown)
+    return bool(shown == whole)
 
 
 def links(written: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from concepts import concept_names
-from documents import DOCS, leads_somewhere, links, pages, prose, text, yaml_blocks
+from documents import DOCS, contained, leads_somewhere, links, pages, prose, text, yaml_blocks
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -32,17 +32,6 @@ CONCEPTS = {"region.md", "storage.md", "tenant-network.md", "virtual-machines.md
 _PATH = re.compile(r"`((?:[a-z_]+/)+[\w.-]+\.(?:py|ya?ml|md|csv|json))`")
 _RULES = re.compile(r"^\| rule \| refused \|\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 _RENDERED = re.compile(r"# jacquard render ([\w-]+) --out DIR: ([\w-]+)/")
-
-
-def contained(shown: Any, whole: Any) -> bool:
-    """Tell whether all that is shown is in ``whole``: keys of a mapping, entries of a list that have what is shown."""
-    if isinstance(shown, dict):
-        return isinstance(whole, dict) and all(
-            key in whole and contained(value, whole[key]) for key, value in shown.items()
-        )
-    if isinstance(shown, list):
-        return isinstance(whole, list) and all(any(contained(item, other) for other in whole) for item in shown)
-    return bool(shown == whole)
 
 
 def is_so(block: str) -> bool:

@@ -84,6 +84,7 @@ RESULTS: dict[str, Callable[[Environment], bool]] = {
     "retire-a-tenant": empty,
     "rotate-bmc-logins": logins,
     "restore": unchanged,
+    "deliver-with-gitops": unchanged,
 }
 """Whether the data are as the page promises."""
 OTHERS = {
