@@ -51,6 +51,10 @@ REFERENCE = "reference"
 ANY_KIND = "*"
 """Stands for the kinds of all Kubernetes objects among the kinds of a rule."""
 _CLUSTER_API = "cluster.x-k8s.io/"
+_MAPPINGS = (dict, Mapping)
+"""Types of objects in JSON. The check for dict is much faster than that for Mapping."""
+_LEAVES = (str, int, float, type(None))
+"""Types of values in JSON that contain no other values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ class Fact:
         for step in path:
             if value is UNKNOWN:
                 return UNKNOWN
-            value = value.get(step) if isinstance(value, dict | Mapping) else None
+            value = value.get(step) if isinstance(value, _MAPPINGS) else None
         return value
 
     def of_cluster(self, entries: Mapping[str, tuple[_Entry, ...]]) -> tuple[_Entry, ...]:
@@ -222,7 +226,9 @@ def _later(name: str, environment: Environment) -> Mapping[Any, Any]:
 
 def contains_unknown(value: Any) -> bool:
     """Return whether ``value``, or a value inside it, is unknown until apply."""
-    if isinstance(value, dict | Mapping):  # The check for dict is much faster.
+    if isinstance(value, _LEAVES):
+        return False
+    if isinstance(value, _MAPPINGS):
         return any(map(contains_unknown, value.values()))
     if isinstance(value, list | tuple):
         return any(map(contains_unknown, value))

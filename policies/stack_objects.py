@@ -1,13 +1,14 @@
 """Objects of a stack by key and by pool, for stack-wide policies."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
 
 from components.render import labels
 from policies.facts import UNKNOWN, Fact, Unknown
 
+_Value = TypeVar("_Value")
 ObjectKey: TypeAlias = tuple[str, str, str, str, str]
 """Cluster, API group, kind, namespace and name of an object; empty without a namespace."""
 PoolKey: TypeAlias = tuple[str, str, str, str]
@@ -20,6 +21,7 @@ class StackObjects:
 
     by_key: Mapping[ObjectKey, tuple[Fact, ...]]
     by_pool: Mapping[PoolKey, tuple[Fact, ...]]
+    _computed: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, facts: Iterable[Fact]) -> "StackObjects":
@@ -35,6 +37,16 @@ class StackObjects:
             {key: tuple(items) for key, items in by_key.items()},
             {key: tuple(items) for key, items in by_pool.items()},
         )
+
+    def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """Return the result of ``compute``, which only the first call with ``key`` runs.
+
+        A rule that compares each object of a pool with the whole pool passes its name and the pool as the key.
+        """
+        if key not in self._computed:
+            self._computed[key] = compute()
+        value: _Value = self._computed[key]
+        return value
 
     def referenced(self, fact: Fact, reference: Mapping[str, Any]) -> Fact | None:
         """Return the object in the cluster of ``fact`` to which ``reference`` refers; None if the stack lacks it."""

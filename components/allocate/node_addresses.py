@@ -48,12 +48,12 @@ def give_addresses(
         return {}, []
     placed = sorted(_placed(environment, vpcs, hosts), key=lambda item: natural(item.host))
     kept = _kept(environment, vpcs, placed)
-    addresses, problems, in_lock = dict(kept), [], set(environment.allocations.addresses.values())
+    taken, in_lock = set(kept.values()), set(environment.allocations.addresses.values())
+    addresses, problems = dict(kept), list[Problem]()
     free: dict[tuple[str, str], Iterator[Address]] = {}
     for item in placed:
         key = (item.vpc, item.at)
         if key not in free:
-            taken = set(kept.values())
             available = (address for address in _room(vpcs[item.vpc], item.at) if address not in taken)
             free[key] = iter(sorted(available, key=lambda address: (address in in_lock, address)))
         if item.host not in addresses:

@@ -53,11 +53,9 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
 
 def _updates_firmware(environment: Environment) -> bool:
     """Return whether a baseline of the hosts updates firmware, which occupies a place in the controller's queue."""
-    kinds = {host.instance_type for host in environment.hosts}
-    return any(
-        baseline.updates and not kinds.isdisjoint(baseline.instance_types)
-        for baseline in environment.firmware.firmware_baselines
-    )
+    baselines = environment.firmware.firmware_baselines
+    updated = {kind for baseline in baselines if baseline.updates for kind in baseline.instance_types}
+    return bool(updated) and any(host.instance_type in updated for host in environment.hosts)
 
 
 def _most_hosts(environment: Environment, cluster: str) -> int:

@@ -143,9 +143,9 @@ def _in_groups(environment: Environment, kind: str) -> int:
     """Return the number of hosts of ``kind`` in failure domains where their pool has a rollout group."""
     given, groups = environment.allocations.hosts, environment.allocations.groups
     return sum(
-        host.instance_type == kind and group_key(given[host.host], environment.failure_domain(host)) in groups
+        group_key(given[host.host], environment.failure_domain(host)) in groups
         for host in environment.hosts
-        if host.host in given
+        if host.instance_type == kind and host.host in given
     )
 
 
@@ -160,8 +160,10 @@ def _of_another_domain(environment: Environment, before: Environment, kind: Inst
 
     `node_pools.failure_domains` reports racks, if no other type is in groups of the region's kind of failure domain.
     """
-    there, domain = _in_groups(before, kind.name), environment.failure_domain_kind(kind.name)
-    if domain is before.failure_domain_kind(kind.name) or there <= _in_groups(environment, kind.name):
+    if environment.failure_domain_kind(kind.name) is before.failure_domain_kind(kind.name):
+        return ""
+    there = _in_groups(before, kind.name)
+    if there <= _in_groups(environment, kind.name):
         return ""
     others = [one.name for one in environment.instance_types.instance_types if one.scale is Scale.NODE]
     if kind.scale is Scale.NODE and not any(_in_groups(environment, name) for name in others):

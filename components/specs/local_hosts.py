@@ -25,14 +25,23 @@ _RANGES: Mapping[str, str] = {
     "fd00:ec2::/32": "an address of a metadata service",
     "fd20:ce::/32": "an address of a metadata service",
 }
-_NETWORKS = [(ipaddress.ip_network(text), why) for text, why in _RANGES.items()]
+_NETWORKS = {
+    version: [
+        (int(network.network_address), int(network.broadcast_address), why)
+        for text, why in _RANGES.items()
+        if (network := ipaddress.ip_network(text)).version == version
+    ]
+    for version in (4, 6)
+}
+"""First and last address of each range as numbers, with the reason, by IP version. Numbers are compared quickly."""
 _NAMES = re.compile(r"(?:.+\.)?localhost|metadata\.google\.internal")
 _HOST = re.compile(r"(?:[^/?#]*://)?(?:[^/?#]*@)?(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^/:?#]*))")
 
 
 def local_address(address: Address) -> str:
     """Return why ``address`` is not an address of a server, such as ``a loopback address``; empty if it may be one."""
-    return next((why for network, why in _NETWORKS if address.version == network.version and address in network), "")
+    number = int(address)
+    return next((why for first, last, why in _NETWORKS[address.version] if first <= number <= last), "")
 
 
 def local_host(url: str) -> str:

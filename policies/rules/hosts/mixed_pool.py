@@ -10,6 +10,7 @@ Not evaluated: pools with an open rollout, whose groups have different pins unti
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from components.specs.keys import pool_key
@@ -30,11 +31,11 @@ def find(fact: Fact, context: Context) -> Finding:
         return undecided("the pool of the nodes")
     if context.objects is None or not isinstance(key, tuple) or pool_key(*key[2:]) in context.rolling:
         return NOT_APPLICABLE
-    groups = [_nodes(group, context) for group in context.objects.by_pool[key]]
     nodes = _nodes(fact, context)
     if contains_unknown(nodes):
         return undecided("the image or the settings of the nodes")
-    [(usual, count)] = Counter(tuple(group.items()) for group in groups if not contains_unknown(group)).most_common(1)
+    groups = context.objects.by_pool[key]
+    usual, count = context.objects.once((RULE.name, key), lambda: _usual(groups, context))
     different = [f"{field} {value}" for field, value in nodes.items() if value != dict(usual)[field]]
     if not different:
         return PASS
@@ -43,6 +44,13 @@ def find(fact: Fact, context: Context) -> Finding:
         allowed=f"the nodes of {count} other groups: {listed([f'{field} {value}' for field, value in usual])}",
         fix="promote the whole pool, or move the nodes to another pool",
     )
+
+
+def _usual(groups: Iterable[Fact], context: Context) -> tuple[tuple[tuple[str, Any], ...], int]:
+    """Return the properties of the nodes of most ``groups`` of a pool, and the number of groups that have them."""
+    nodes = [_nodes(group, context) for group in groups]
+    [most] = Counter(tuple(each.items()) for each in nodes if not contains_unknown(each)).most_common(1)
+    return most
 
 
 def _nodes(group: Fact, context: Context) -> dict[str, Any]:
