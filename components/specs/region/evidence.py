@@ -19,7 +19,7 @@ class EvidenceError(ValueError):
 class _StatusModel(BaseModel):
     """Base of models for parts of the output; fields that are not listed are ignored."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
 
 class GroupEvidence(_StatusModel):

@@ -17,7 +17,7 @@ from components.specs.reading import schema as schemas
 from components.specs.reading.files import read_text
 from components.specs.reading.kinds import KINDS, data_files
 from components.specs.reading.problems import SpecError
-from components.specs.vms import vm_chart
+from components.specs.vms import vm_chart_schema
 from jacquard.cli import outputs
 from jacquard.cli.upgrades.writing import write
 from jacquard.cli.views import commands
@@ -102,7 +102,7 @@ def _pages(root: Path) -> dict[Path, str]:
     texts = {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
     for name, (title, model) in _ANSWERS.items():
         texts[root / schemas.FOLDER / f"{name}.schema.json"] = schemas.output_text(title, model)
-    texts[root / vm_chart.FILE] = vm_chart.values_schema_text()
+    texts[root / vm_chart_schema.FILE] = vm_chart_schema.values_schema_text()
     return texts | {root / made.FILE: made.text() for made in (page, catalogue, commands)}
 
 

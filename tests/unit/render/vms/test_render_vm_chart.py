@@ -21,7 +21,8 @@ from components.render.vms.vm_offering import VmOfferingInput
 from components.render.vms.vm_order import ordered
 from components.reports.examples import examples_of
 from components.specs.vms.tenant_images import OwnImageSpec
-from components.specs.vms.vm_chart import FOLDER, LEFT_OUT, ChartAddressSpec
+from components.specs.vms.vm_chart import FOLDER, ChartAddressSpec
+from components.specs.vms.vm_chart_schema import LEFT_OUT
 from components.specs.vms.vm_offering import VirtualMachineSpec
 from jacquard.machine import paths
 
