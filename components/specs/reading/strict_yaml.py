@@ -7,6 +7,7 @@ Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from yaml import MarkedYAMLError, YAMLError
@@ -199,7 +200,7 @@ class StrictYamlReader:
         if event.style:
             self._reject_escapes(event)
         elif not _ORDINARY.fullmatch(key):
-            self._reject_trap(event, _trap(key, _KEY_TRAPS), is_key=True)
+            self._reject_trap(event, _key_trap(key), is_key=True)
         return key
 
     def _scalar(self, event: Any) -> Any:
@@ -271,6 +272,12 @@ class _StopError(Exception):
 def is_plain(text: str) -> bool:
     """Return whether all YAML readers read unquoted ``text`` as text. Special characters are not considered."""
     return _trap(text, _KEY_TRAPS) is None
+
+
+@lru_cache(maxsize=1024)
+def _key_trap(key: str) -> str | None:
+    """Return the problem of an unquoted key; None without one. Files repeat few keys, such as ``name``."""
+    return _trap(key, _KEY_TRAPS)
 
 
 def _trap(
