@@ -18,10 +18,11 @@ from pulumi_project import Project
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
-from components.render.manifest import Manifest, objects
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.manifest import Manifest, ManifestSet, objects
 from components.render.objects import namespace
 from components.render.pools.node_pool import NodePoolInput
-from components.render.pools.pool_windows import FIELD_MANAGER, PAUSE, RESUME, PoolWindows, render_windows
+from components.render.pools.pool_windows import FIELD_MANAGER, PAUSE, RESUME, PoolWindows
 from components.specs.reading.loader import load_environment
 from components.specs.times import WindowSpec
 from jacquard.lab.toolchain import binaries
@@ -41,7 +42,7 @@ import json
 import os
 from pathlib import Path
 
-from components.render.manifest import Manifest, objects
+from components.render.manifest import Manifest, ManifestSet
 from components.resources import Cluster, register
 import pulumi
 
@@ -53,8 +54,11 @@ class Part(pulumi.ComponentResource):
 
 
 management = Cluster(name="management", kubeconfig=Path(os.environ["KUBECONFIG"]), identifier="test/management")
-rendered = [Manifest(body=body) for body in json.loads(Path("objects.json").read_text())]
-Part("acme", rendered, {"management": management})
+data = json.loads(Path("objects.json").read_text())
+members = {key: Manifest(body=body) for key, body in data["programs"].items()}
+first, *others = [Manifest(body=body) for body in data["objects"]]
+programs = ManifestSet(name="programs", namespace=data["namespace"], members=members)
+Part("acme", [first, programs, *others], {"management": management})
 """
 
 
@@ -62,14 +66,17 @@ Part("acme", rendered, {"management": management})
 class Declared:
     """What the data of a cluster with a kept window is rendered to."""
 
+    plane: HostedControlPlaneInput
     pools: dict[str, NodePoolInput]
 
     @property
-    def jobs(self) -> tuple[Manifest, ...]:
-        """Return the window's objects."""
+    def programs(self) -> ManifestSet:
+        """Return the set of the jobs and the access of the platform's programs."""
         groups = tuple(item.name for item in self.deployments if not item.body["spec"].get("paused"))
         windows = PoolWindows(window=WindowSpec.model_validate(WINDOW), groups=groups, image="unused")
-        return render_windows(windows, CLUSTER, {})
+        rendered = replace(self.plane, windows=windows, lets_dpus_go=True).render()
+        [programs] = [item for item in rendered if isinstance(item, ManifestSet) and item.name == "programs"]
+        return programs
 
     @property
     def deployments(self) -> list[Manifest]:
@@ -78,13 +85,18 @@ class Declared:
         return [item for item in every if item.kind == "MachineDeployment"]
 
     @property
-    def objects(self) -> list[Manifest]:
+    def data(self) -> dict[str, Any]:
         """Return all that the test applies."""
-        return [namespace(CLUSTER), *self.jobs, *self.deployments]
+        programs = self.programs
+        return {
+            "namespace": programs.namespace,
+            "programs": {key: dict(item.body) for key, item in programs.members.items()},
+            "objects": [dict(item.body) for item in (namespace(CLUSTER), *self.deployments)],
+        }
 
     def command(self, job: str) -> list[str]:
         """Return the command line of a job."""
-        [body] = [item.body for item in self.jobs if item.name == job]
+        body = self.programs.members[f"CronJob/{job}"].body
         [container] = body["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
         assert container["command"] == ["kubectl"]
         return list(container["args"])
@@ -94,8 +106,10 @@ def declared(pause: str = "system") -> Declared:
     """Return two pools of laptop under a kept window, of which one is paused by its tenant."""
     laptop = load_environment("laptop", paths.ROOT / "environments")
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
+    [plane] = [item for item in every if isinstance(item, HostedControlPlaneInput) and item.name == CLUSTER]
     pools = {item.spec.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
-    return Declared({name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")})
+    chosen = {name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")}
+    return Declared(plane, chosen)
 
 
 class Cluster:
@@ -176,8 +190,7 @@ def project(server: LocalApiServer, tmp_path: Path) -> Project:
 
 def applied(project: Project, declared: Declared, *verb: str) -> str:
     """Let the program declare these objects, run ``pulumi`` and return what it said."""
-    bodies = [dict(item.body) for item in declared.objects]
-    (project.folder / "objects.json").write_text(json.dumps(bodies))
+    (project.folder / "objects.json").write_text(json.dumps(declared.data))
     outcome = project.pulumi(*(verb or ("up", "--yes", "--skip-preview")), "-s", "test")
     assert outcome.code == 0, outcome.text
     return outcome.text
@@ -194,7 +207,7 @@ def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Clu
     applied(project, data, "preview", "--expect-no-changes")
     applied(project, data, "refresh", "--yes", "--expect-no-changes")
 
-    more = Declared({**data.pools, "infer": edited(data.pools["infer"], labels={"stage": "two"})})
+    more = replace(data, pools={**data.pools, "infer": edited(data.pools["infer"], labels={"stage": "two"})})
     applied(project, more)
     labels = cluster.deployment(KEPT)["spec"]["template"]["metadata"]["labels"]
     assert (labels["node.cluster.x-k8s.io/stage"], cluster.pause(KEPT)) == ("two", (True, {FIELD_MANAGER}))
@@ -262,7 +275,7 @@ def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_rep
 
     data = declared()
     pool = data.pools["infer"]
-    apply(*bare_cluster(CLUSTER), *data.jobs, *rolled(pool))
+    apply(*bare_cluster(CLUSTER), *data.programs.members.values(), *rolled(pool))
     reached("made", 4, rolling=False)
 
     cluster.turn(data, PAUSE)
