@@ -1,6 +1,6 @@
 """Inputs of the hosts of a hall."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.lookups.bmcs import unverified_bmcs
 from components.lookups.network.dpu_clusters import DpuClusters
@@ -26,7 +26,8 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
     }
     kinds, away = environment.instance_types.by_name, environment.out_of_service
     unverified = unverified_bmcs(environment)
-    firmware, running = firmware_of_hosts(environment), DpuClusters(environment.region.dpus.clusters)
+    here = sorted((host for host in environment.hosts if host.hall == hall), key=lambda host: (host.rack, host.slot))
+    firmware, running = firmware_of_hosts(environment, here), DpuClusters(environment.region.dpus.clusters)
 
     def place(host: HostSpec) -> PlacedHost:
         owner = environment.allocations.hosts.get(host.host)
@@ -44,7 +45,6 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
             dpu_cluster=running.of(host),
         )
 
-    here = sorted((host for host in environment.hosts if host.hall == hall), key=lambda host: (host.rack, host.slot))
     yield InventoryInput(
         name=hall,
         backend=environment.region.bare_metal.backend,
@@ -54,14 +54,14 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
     )
 
 
-def firmware_of_hosts(environment: Environment) -> dict[str, Firmware]:
-    """Return the firmware of each host whose rollout group has an intent with firmware."""
+def firmware_of_hosts(environment: Environment, hosts: Iterable[HostSpec]) -> dict[str, Firmware]:
+    """Return the firmware of each of ``hosts`` whose rollout group has an intent with firmware."""
     pins = environment.image_pins
     groups = {key: firmware for key, name in pins.groups.items() if (firmware := pins.intents[name].firmware)}
     if not groups:
         return {}
     baselines = {}
-    for host in environment.hosts:
+    for host in hosts:
         pool = environment.allocations.hosts.get(host.host)
         baseline = pool and groups.get(group_key(pool, failure_domain(environment, host)))
         if baseline:

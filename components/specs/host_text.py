@@ -5,6 +5,9 @@ import re
 import unicodedata
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_CANONICAL = re.compile(rf"{_BYTE}(?:\.{_BYTE}){{3}}")
+"""IPv4 address that is already in the canonical form, like almost all addresses of an inventory."""
 _NUMBER = re.compile(r"0x[0-9a-f]{1,9}|[0-9]{1,12}")
 _URL = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://)?/*([^/@?#]*@)?(?P<host>\[[^\]/]*\]|[0-9a-f]*(?::[0-9a-f]*){2,}|[^/:?#]*)(?P<port>:[0-9]{1,5})?.*",
@@ -29,6 +32,8 @@ def plain_host(host: str) -> str | None:
     Many notations of an IPv4 address are in use: ``167837953``, ``0xa.1.1.1``, ``10.01.1.1``, ``::ffff:10.1.1.1``,
     full-width digits. Numbers with leading zeros are read as decimal, because they are usually padded.
     """
+    if _CANONICAL.fullmatch(host):
+        return host
     text = "".join(unicodedata.normalize("NFKC", host).split()).lower().removesuffix(".")
     if ":" in text:
         return _mapped(text)

@@ -179,7 +179,7 @@ def enrolment(environment: Environment, live: Iterable[LiveHost], nodes: Iterabl
         # While a host moves to another namespace, two objects have its name.
         elif host.name not in seen or host.hardware is not None:
             seen[host.name] = host
-    pinned, catalogue = firmware_of_hosts(environment), _baselines(environment)
+    pinned, catalogue = firmware_of_hosts(environment, environment.hosts), _baselines(environment)
     ordered = sorted(environment.hosts, key=lambda host: natural(host.host))
     return Enrolment(
         environment=environment.name,
