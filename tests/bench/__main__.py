@@ -26,6 +26,7 @@ _BARE = (
     "preview_change.py",
     "make_up.py",
     "inventory_scale.py",
+    "fault_history.py",
 )
 """Those that need no region, or make their own."""
 

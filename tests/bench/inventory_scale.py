@@ -32,7 +32,7 @@ from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, ManifestSet, objects
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
-from jacquard.lab.rehearsal.operators.hosts.claims import FIRMWARE
+from jacquard.lab.rehearsal.operators.hosts.firmware import SPECS
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
 
@@ -147,7 +147,7 @@ class Bench:
         found = list(objects(tuple(racks)))
         patches = [patch for rack in racks if isinstance(rack, ManifestSet) for patch in rack.patches.values()]
         patched = {item.key: item for patch in patches for item in patch.objects(MANAGEMENT)}
-        self.made = {key: {**item.body, "spec": FIRMWARE[item.kind]} for key, item in patched.items()}
+        self.made = {key: {**item.body, "spec": SPECS[item.kind]} for key, item in patched.items()}
         declared = [item.body for item in found if item.key not in patched] + [asdict(patch) for patch in patches]
         self.declared = sum(len(json.dumps(body, separators=(",", ":")).encode()) for body in declared)
         self.stacks = [f"{name}.{piece.name}" for piece in chosen]

@@ -13,11 +13,27 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent.parent / "support"))
 
 from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
+from environment_data import ENVIRONMENTS, reference
 from grown_region import grow
+from local_region import wait_until
 from piped import piped
+from programs import Programs
+from victoria_stores import is_healthy, request
 
-__all__ = ["ENVIRONMENTS", "LocalApiServer", "Measured", "grow", "meanwhile", "measured", "piped"]
+__all__ = [
+    "ENVIRONMENTS",
+    "LocalApiServer",
+    "Measured",
+    "Programs",
+    "grow",
+    "is_healthy",
+    "meanwhile",
+    "measured",
+    "piped",
+    "reference",
+    "request",
+    "wait_until",
+]
 
 # Through a small process: a child's peak begins with that of the process it was forked from.
 _SMALL = """

@@ -13,7 +13,7 @@ from jacquard.providers.kube.objects import dig
 
 API = "metal3.io/v1alpha1"
 _COMPONENTS = "HostFirmwareComponents"
-_SPECS: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, _COMPONENTS: {"updates": []}}
+SPECS: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, _COMPONENTS: {"updates": []}}
 """Kinds created for each host, with their initial spec."""
 _FACTORY = "0.0.0"
 """Version of a new simulated host, older than every baseline."""
@@ -26,7 +26,7 @@ def create(view: View, host: Object) -> None:
     name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
     if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
         return
-    for kind, spec in _SPECS.items():
+    for kind, spec in SPECS.items():
         existing = view.find(API, kind, name, namespace)
         if existing is None:
             metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
