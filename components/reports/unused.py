@@ -7,9 +7,12 @@ because its users order VMs in the cluster, which the data do not contain.
 
 from collections.abc import Iterator
 
+from components.lookups.add_ons import gives
 from components.lookups.network.fabrics import on_roce
-from components.lookups.pools import clusters, problem, tenant_file, vms_of
+from components.lookups.pools import clusters, clusters_of, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
+from components.render.region.logs import log_store
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.reading.loader import HOST_TESTS, REGION
 from components.specs.reading.problems import Problem
@@ -26,6 +29,7 @@ def unused(environment: Environment) -> list[Problem]:
     found += _tests(environment)
     for tenant in environment.tenants:
         found += [*_vpcs(environment, tenant), *_security_groups(environment, tenant), *_ports(environment, tenant)]
+        found += _sinks(environment, tenant)
     return sorted(found)
 
 
@@ -109,6 +113,16 @@ def _security_groups(environment: Environment, tenant: TenantSpec) -> Iterator[P
                 f"no VPC has security_group: {group.name}, so its rules apply nowhere; name it in a VPC, or remove it"
             )
             yield problem(environment, tenant_file(tenant), ("security_groups", index), text, rule=RULE)
+
+
+def _sinks(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    """Yield sinks to which no cluster of the tenant sends, in a region where clusters can send."""
+    stored = log_store.stored(environment.region)
+    for key, capability in (("metrics_sink", Capability.MONITORING), ("log_sink", Capability.LOGS)):
+        is_idle = not any(gives(environment, placed, capability) for placed in clusters_of(tenant))
+        if getattr(tenant, key) is not None and capability in stored and is_idle:
+            text = f"no cluster has an add-on that gives {capability}, so nothing is sent; add one, or remove {key}"
+            yield problem(environment, tenant_file(tenant), (key,), text, rule=RULE)
 
 
 def _ports(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from components.render.region.logs.log_monitors import FREE_PERCENT
 from components.rules.region import store_pods
 from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
@@ -74,7 +75,7 @@ def sinks(environment: Environment) -> Iterator[Problem]:
                 " remove log_sink"
             )
             yield problem(environment, file, _SINK, text)
-        yield from unreachable(environment, tenant, _SINK, tenant.log_sink.endpoint)
+        yield from unreachable(environment, tenant, _SINK, tenant.log_sink.endpoint, Capability.LOGS)
 
 
 RULES = Rules(data=(size, storage_pods, accounts, sinks))

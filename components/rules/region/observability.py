@@ -11,6 +11,7 @@ from components.rules.region.name_entries import entries, twice
 from components.rules.region.served_addresses import not_a_host, not_announced, taken
 from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
@@ -108,7 +109,7 @@ def sinks(environment: Environment) -> Iterator[Problem]:
                 " observability.metrics.address, or remove metrics_sink"
             )
             yield problem(environment, tenant_file(tenant), _SINK, text)
-        yield from unreachable(environment, tenant, _SINK, tenant.metrics_sink.endpoint)
+        yield from unreachable(environment, tenant, _SINK, tenant.metrics_sink.endpoint, Capability.MONITORING)
 
 
 def _store(environment: Environment) -> MetricsStoreSpec | None:

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from components.lookups.pools import DataPath, place, problem, tenant_file
+from components.lookups.add_ons import gives
+from components.lookups.pools import DataPath, clusters_of, place, problem, tenant_file
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.network.security_groups import Protocol, SecurityGroupSpec
@@ -14,18 +16,22 @@ from components.specs.region.tenant import TenantSpec
 _HTTPS = 443
 
 
-def unreachable(environment: Environment, tenant: TenantSpec, sink: DataPath, endpoint: str) -> Iterator[Problem]:
-    """Report VPCs with clusters whose pods do not reach ``endpoint`` of ``sink``, which is outside the region.
+def unreachable(
+    environment: Environment, tenant: TenantSpec, sink: DataPath, endpoint: str, sender: Capability
+) -> Iterator[Problem]:
+    """Report VPCs whose pods do not reach ``endpoint`` of ``sink``, which is outside the region.
 
-    Without an address, any network of a security group may contain the server of the endpoint.
+    Only VPCs count in which a cluster has an add-on that provides ``sender``, because only its pods send. Without an
+    address, any network of a security group may contain the server of the endpoint.
     """
     border = environment.region.networks.border
     if border is not None and border.networks:
         return  # A network behind the edge may have the sink.
     file = tenant_file(tenant)
     groups = {group.name: (index, group) for index, group in enumerate(tenant.security_groups)}
+    sending = {placed.cluster.vpc for placed in clusters_of(tenant) if gives(environment, placed, sender)}
     for vpc in tenant.vpcs:
-        if not any(cluster.vpc == vpc.name for cluster in tenant.clusters):
+        if vpc.name not in sending:
             continue
         at = (*sink, "endpoint")
         if vpc.egress is Egress.NONE:

@@ -19,6 +19,12 @@ ETHERNET = (
     "fabrics:\n  - {name: rail, kind: ethernet, vnis: 40000-40009, roce: {mtu_bytes: 9000, priority: 3, dscp: 26,"
     " cnp_dscp: 48}, rails: 8, rail_prefixes: 100.96.0.0/12, max_hosts: 100}\ncontrol_planes:\n"
 )
+METRICS = "  metrics: {size: 50Gi, storage_class: local-nvme}\n"
+WITH_STORES = (
+    "  metrics: {size: 50Gi, storage_class: local-nvme, address: 10.3.0.249}\n"
+    "  logs: {size: 1Ti, storage_class: local-nvme}\n"
+)
+SINK = '{endpoint: "https://sink.globex.example/v1"}'
 VPC = "{name: more, isolation: dpf-hbn, hosts: /24, pods: /18, services: /20, load_balancers: /27}"
 CASES = {
     "a storage class": (
@@ -35,6 +41,24 @@ CASES = {
     "an object store": (
         [(REGION, "spares: 2%", "object_stores: [{name: s3, endpoint: https://s3.cloud.example}]\nspares: 2%")],
         "region.yaml:LINE  object_stores[0]: no bucket is in 's3'; add one, or remove it",
+    ),
+    "a sink of metrics without a cluster that sends": (
+        [(REGION, METRICS, WITH_STORES), (GLOBEX, "vpcs:", f"metrics_sink: {SINK}\nvpcs:")],
+        (
+            "tenants/globex.yaml:LINE  metrics_sink: no cluster has an add-on that gives monitoring, so nothing is"
+            " sent; add one, or remove metrics_sink"
+        ),
+    ),
+    "a sink of logs without a cluster that sends, in a VPC that does not reach it": (
+        [
+            (REGION, METRICS, WITH_STORES),
+            (GLOBEX, "vpcs:", f"log_sink: {SINK}\nvpcs:"),
+            (GLOBEX, "egress: public", "egress: none"),
+        ],
+        (
+            "tenants/globex.yaml:LINE  log_sink: no cluster has an add-on that gives logs, so nothing is sent; add one,"
+            " or remove log_sink"
+        ),
     ),
     "a network for IPv6": (
         [(REGION, "  vni: 10000", "  tenants_ipv6: fd42:7a1c:e500::/40\n  vni: 10000")],
