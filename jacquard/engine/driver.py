@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.specs.region.state import StateSpec
-from jacquard.engine import damaged_states, locks, parent_death
+from jacquard.engine import damaged_states, locks, parent_death, state_files
 from jacquard.engine.errors import EngineError
 from jacquard.engine.events import Progress, growing_lines
 from jacquard.engine.shutdown import asked
@@ -110,7 +110,7 @@ class Engine:
         mark.
 
         Raises:
-            EngineError: another process has locked the stack, or its state cannot be read.
+            EngineError: another process has locked the stack, its state cannot be read, or its disk is almost full.
         """
         repairs = []
         if self.file_state is not None:
@@ -118,6 +118,9 @@ class Engine:
                 f"{stack}: removed the lock of an engine that was killed ({holder})"
                 for holder in locks.free(self.file_state, stack)
             ]
+            if rests := state_files.remove_rests(self.file_state, stack):
+                repairs.append(f"{stack}: removed {rests} incomplete file(s), which an earlier run could not finish")
+            state_files.require_room(self.file_state, stack)
         self.select(stack)
         state = self.export(stack)
         pending = state.get("deployment", {}).get("pending_operations") or []
@@ -212,7 +215,7 @@ class Engine:
             asked.pass_by(f"{verb} of {stack}")
         return Run(
             stack=stack,
-            code=process.returncode,
+            code=process.returncode or int(progress.unrecorded),
             progress=progress,
             duration_seconds=time.monotonic() - started,
             log=log,

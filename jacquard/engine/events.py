@@ -15,6 +15,8 @@ from jacquard.engine.steps import Steps
 from jacquard.engine.urns import STACK, Urn, is_object
 
 _MARKUP = re.compile(r"<\{%[^%]*%\}>")
+_UNRECORDED = "failed to save snapshot: "
+"""Part of the engine's error message about a state that was not written (pulumi:pkg/backend/snapshot.go)."""
 _QUIET = frozenset({"same", "read", "discard", "refresh"})
 
 
@@ -108,6 +110,11 @@ class Progress:
     def errors(self) -> list[Diagnostic]:
         """Return the errors, in order of arrival."""
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
+
+    @property
+    def unrecorded(self) -> bool:
+        """Return whether the engine could not write a state; it can exit with 0 after this error."""
+        return any(_UNRECORDED in error.message for error in self.errors)
 
     @property
     def warnings(self) -> list[str]:

@@ -68,9 +68,8 @@ def exclusively(environment: str, verb: str) -> AbstractContextManager[object]:
 
 def engine_locks(state: Path, stack: str) -> list[Holder]:
     """Return the engine's locks of ``stack`` in the file backend at ``state``, oldest first."""
-    folder = state / ".pulumi" / "locks" / "organization" / project() / stack
     holders = []
-    for file in sorted(folder.glob("*.json")):
+    for file in sorted(lock_folder(state, stack).glob("*.json")):
         try:
             content = json.loads(file.read_bytes())
             since = dt.datetime.fromisoformat(content["timestamp"])
@@ -85,6 +84,11 @@ def engine_locks(state: Path, stack: str) -> list[Holder]:
             msg = f"{file}: is not a lock of the engine; check that no 'pulumi' runs, then delete the file"
             raise EngineError(msg) from None
     return sorted(holders, key=lambda holder: holder.since)
+
+
+def lock_folder(state: Path, stack: str) -> Path:
+    """Return the folder of the engine's locks of ``stack`` in the file backend at ``state``."""
+    return state / ".pulumi" / "locks" / "organization" / project() / stack
 
 
 def project() -> str:

@@ -51,10 +51,42 @@ def test_a_damaged_state_is_restored_by_the_command_in_its_error(engine: Engine,
     assert engine.look("edge-1").resources == before
 
 
-def test_a_damaged_state_without_a_copy_is_removed(engine: Engine) -> None:
+def test_a_state_whose_copy_is_damaged_is_restored_from_the_last_complete_backup(engine: Engine) -> None:
     assert engine.file_state is not None
+    assert engine.run("up", "edge-1", "--yes").code == 0
     file = engine.file_state / ".pulumi" / "stacks" / "looms" / "edge-1.json"
+    before = engine.look("edge-1").resources
+    *_, last = sorted((engine.file_state / ".pulumi" / "backups" / "looms" / "edge-1").iterdir())
+    for damaged in (file, file.with_name("edge-1.json.bak"), last):
+        damaged.write_bytes(b"")
+
+    with pytest.raises(EngineError, match="restore the last complete backup with") as damage:
+        engine.prepare("edge-1")
+
+    subprocess.run(shlex.split(str(damage.value).partition(" with '")[2].partition("'")[0]), check=True)
+    assert engine.run("up", "edge-1", "--yes").code == 0
+    assert engine.look("edge-1").resources == before
+
+
+def test_the_rest_of_a_lock_that_could_not_be_written_blocks_no_operation(engine: Engine) -> None:
+    assert engine.file_state is not None
+    folder = engine.file_state / ".pulumi" / "locks" / "organization" / "looms" / "edge-1"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "8d776fb9.json.18ec7459bf26eed3.tmp").touch()
+    assert "unexpected end of JSON input" in engine.run("up", "edge-1", "--yes").tail
+
+    assert len(engine.prepare("edge-1").repairs) == 1
+
+    assert engine.run("up", "edge-1", "--yes").code == 0
+
+
+def test_a_damaged_state_without_a_complete_copy_is_removed(engine: Engine) -> None:
+    assert engine.file_state is not None
+    stacks, backups = engine.file_state / ".pulumi" / "stacks", engine.file_state / ".pulumi" / "backups"
+    file = stacks / "looms" / "edge-1.json"
     file.with_name("edge-1.json.bak").unlink()
+    for backup in (backups / "looms" / "edge-1").iterdir():
+        backup.unlink()
     file.write_bytes(b"{")
 
     with pytest.raises(EngineError) as damage:

@@ -101,7 +101,11 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
         msg = f"{holder}; '{resume}' continues from there"
         raise Stop(msg)
     screen.tell(run.stack, [*advice, *(_error(error) for error in errors)] if errors else [*advice, Text(run.tail)])
-    recorded = "" if verb == "preview" else f"; completed operations are recorded, '{resume}' continues from there"
+    if run.progress.unrecorded:
+        recorded = f"; the state could not be written: remove the cause, then run '{resume}', which adopts objects that"
+        recorded += " the state lacks"
+    else:
+        recorded = "" if verb == "preview" else f"; completed operations are recorded, '{resume}' continues from there"
     msg = f"{verb} of {run.stack} failed{recorded} (log: {run.log})"
     raise Stop(msg)
 

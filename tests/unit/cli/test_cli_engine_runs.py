@@ -97,6 +97,17 @@ def test_a_stack_that_is_locked_in_its_store_is_told_as_such(tmp_path: Path) -> 
     assert shown == ""
 
 
+def test_a_state_that_could_not_be_written_is_no_record_to_continue_from(tmp_path: Path) -> None:
+    result = run("unrecorded", tmp_path, code=1)
+    stop, shown = failure(result)
+
+    assert str(stop) == (
+        "up of laptop failed; the state could not be written: remove the cause, then run 'jacquard up laptop', which "
+        f"adopts objects that the state lacks (log: {result.log})"
+    )
+    assert "no space left on device" in shown.replace("\n", " ")
+
+
 def test_a_preview_that_failed_promises_no_continuation(tmp_path: Path) -> None:
     result = run("fail", tmp_path)
     stop, _ = failure(result, "preview")

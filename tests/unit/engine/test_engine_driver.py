@@ -80,6 +80,19 @@ def test_the_lock_of_a_killed_engine_is_removed_and_told(pulumi: Any, home: Path
     assert not lock.exists()
 
 
+@pytest.mark.usefixtures("pulumi")
+def test_the_rest_of_a_lock_that_could_not_be_written_is_removed_and_told(home: Path) -> None:
+    folder = home / "pulumi" / "state" / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop"
+    folder.mkdir(parents=True)
+    rest = folder / "8d776fb9.json.18ec7459bf26eed3.tmp"
+    rest.touch()
+
+    [repair] = engine().prepare("laptop").repairs
+
+    assert repair == "laptop: removed 1 incomplete file(s), which an earlier run could not finish"
+    assert not rest.exists()
+
+
 def test_a_stack_that_cannot_be_selected_stops_with_the_engines_reason(pulumi: Any) -> None:
     pulumi.answer("stack select", stderr="error: incorrect passphrase\n", code=255)
 
@@ -100,6 +113,12 @@ def test_a_run_follows_the_events_and_keeps_the_output(pulumi: Any) -> None:
     [call] = pulumi.calls
     assert call[:3] == ["up", "--stack", "laptop"]
     assert call[-4:] == ["--yes", "--non-interactive", "--color", "never"]
+
+
+def test_a_run_whose_state_was_not_written_fails_though_the_engine_exits_with_0(pulumi: Any) -> None:
+    pulumi.answer("up", events="unrecorded")
+
+    assert engine().run("up", "laptop", "--yes").code == 1
 
 
 def test_events_of_an_earlier_run_are_not_taken_for_this_one(pulumi: Any) -> None:

@@ -87,3 +87,11 @@ def test_half_a_line_of_a_killed_engine_is_passed_over() -> None:
 
 def test_colour_directives_are_taken_out_of_messages() -> None:
     assert plain("<{%fg 1%}>error: <{%reset%}>no such kind") == "error: no such kind"
+
+
+def test_a_state_that_was_not_written_is_known_also_from_a_run_that_calls_itself_succeeded() -> None:
+    progress = replay("unrecorded")
+
+    assert progress.finished
+    assert progress.unrecorded
+    assert not replay("fail").unrecorded
