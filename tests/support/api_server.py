@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import signal
 import ssl
 import subprocess
 import time
+from base64 import b64decode
 from collections.abc import Collection, Mapping
 from email.message import Message
 from pathlib import Path
@@ -57,28 +59,41 @@ class LocalApiServer:
         self._context = context
         self._flags = flags or {}
         self._users = users or {}
+        self._controllers = controllers
         self._certificate = folder / "certificates" / "apiserver.crt"
+        self._key, self._tokens = folder / "service-accounts.key", folder / "tokens.csv"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._token = secrets.token_hex(16)
         self._client, self._peer, self._secure = ports.free(3)
         try:
-            self._start()
-            self.api = self._wait_ready()
+            self._configure()
+            self._run_all()
             known = crds.definitions(MANAGEMENT) if kinds else []
             crds.install(self.api, [crd for crd in known if crd["spec"]["names"]["kind"] in kinds])
-            if controllers:
-                self._run(
-                    "kube-controller-manager",
-                    f"--kubeconfig={self.kubeconfig}",
-                    f"--controllers={','.join(controllers)}",
-                    f"--service-account-private-key-file={folder / 'service-accounts.key'}",
-                    "--use-service-account-credentials",
-                    "--leader-elect=false",
-                    "--secure-port=0",
-                )
         except BaseException:
             self.stop()
             raise
+
+    def snapshot(self, file: Path) -> None:
+        """Save a snapshot of etcd, over its HTTP gateway (etcd:api/etcdserverpb/gw)."""
+        url = f"http://{ports.LOOPBACK}:{self._client}/v3/maintenance/snapshot"
+        with urlopen(Request(url, data=b"{}")) as answer, file.open("wb") as copy:
+            for line in answer:
+                copy.write(b64decode(json.loads(line)["result"].get("blob", "")))
+
+    def restore(self, snapshot: Path) -> None:
+        """Restore etcd as the page `restore` describes it: stop, restore with later revisions, start."""
+        self.stop()
+        data = self.folder / "etcd"
+        shutil.rmtree(data)
+        peer = f"http://{ports.LOOPBACK}:{self._peer}"
+        command = (
+            *(binaries.path("etcdutl"), "snapshot", "restore", snapshot, f"--data-dir={data}"),
+            *(f"--initial-cluster=default={peer}", f"--initial-advertise-peer-urls={peer}"),
+            *("--bump-revision=1000000000", "--mark-compacted"),
+        )
+        subprocess.run(command, check=True, capture_output=True)
+        self._run_all()
 
     def stop(self) -> None:
         """End the processes, the API server first."""
@@ -135,11 +150,22 @@ class LocalApiServer:
     def _token_of(self, user: str) -> str:
         return f"{self._token}-{user}" if user in self._users else self._token
 
+    def _run_all(self) -> None:
+        """Start the programs, and wait until the API server serves."""
+        self._start()
+        self.api = self._wait_ready()
+        if self._controllers:
+            self._run(
+                "kube-controller-manager",
+                f"--kubeconfig={self.kubeconfig}",
+                f"--controllers={','.join(self._controllers)}",
+                f"--service-account-private-key-file={self._key}",
+                "--use-service-account-credentials",
+                "--leader-elect=false",
+                "--secure-port=0",
+            )
+
     def _start(self) -> None:
-        key, tokens = self.folder / "service-accounts.key", self.folder / "tokens.csv"
-        subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
-        accounts = {"test": "system:masters", **self._users}
-        tokens.write_text("".join(f'{self._token_of(name)},{name},{name},"{accounts[name]}"\n' for name in accounts))
         etcd = f"http://{ports.LOOPBACK}:{self._client}"
         peer = f"http://{ports.LOOPBACK}:{self._peer}"
         self._run(
@@ -158,14 +184,22 @@ class LocalApiServer:
             f"--bind-address={ports.LOOPBACK}",
             f"--secure-port={self._secure}",
             f"--cert-dir={self._certificate.parent}",
-            f"--token-auth-file={tokens}",
+            f"--token-auth-file={self._tokens}",
             "--authorization-mode=RBAC",
             "--allow-privileged",  # as kubeadm has it: agents of drivers and networks are
             "--disable-admission-plugins=ServiceAccount",
             "--service-account-issuer=https://kubernetes.default.svc",
-            f"--service-account-key-file={key}",
-            f"--service-account-signing-key-file={key}",
+            f"--service-account-key-file={self._key}",
+            f"--service-account-signing-key-file={self._key}",
             "--service-cluster-ip-range=10.0.0.0/24",
+        )
+
+    def _configure(self) -> None:
+        """Write the key of accounts, the tokens and the kubeconfig."""
+        subprocess.run(["openssl", "genrsa", "-out", str(self._key), "2048"], check=True, capture_output=True)
+        accounts = {"test": "system:masters", **self._users}
+        self._tokens.write_text(
+            "".join(f'{self._token_of(name)},{name},{name},"{accounts[name]}"\n' for name in accounts)
         )
         cluster = {
             "server": f"https://{ports.LOOPBACK}:{self._secure}",

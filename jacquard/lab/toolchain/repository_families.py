@@ -43,6 +43,12 @@ LINTERS = (
 """Families that `make lint` builds."""
 NIGHTLY = (
     Family(
+        name="etcdutl",  # restores snapshots in tests; the release of the etcd of local regions
+        module="go.etcd.io/etcd/etcdutl/v3",
+        binaries=(Binary(name="etcdutl", package="go.etcd.io/etcd/etcdutl/v3", expected_seconds=30),),
+        disk_bytes=300 << 20,
+    ),
+    Family(
         name="versitygw",  # a real S3 server, which holds state of the engine in tests
         module="github.com/versity/versitygw",
         binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),
