@@ -20,7 +20,7 @@ from components.render.overrides import Override, reasons
 from components.render.region.logs import log_store
 from components.render.region.metrics_store import store_of
 from components.render.vms.vm_images import NAMESPACE as VMS
-from components.render.workloads.kueue import QueueSettings
+from components.render.workloads.kueue import CHART, QueueSettings
 from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -146,10 +146,8 @@ def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
 
 def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether the pod network of a cluster supports IPv6; a pod network provided by the VPC always does."""
-    chosen = add_ons(environment, placed)
-    return brings_network(placed) or any(
-        entry.gives is Capability.NETWORK and entry.chart in DUAL_STACK for entry in chosen
-    )
+    networks = (entry for entry in add_ons(environment, placed) if entry.gives is Capability.NETWORK)
+    return brings_network(placed) or any(entry.chart in DUAL_STACK for entry in networks)
 
 
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
@@ -213,7 +211,8 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         writer=metrics_writer(environment, placed),
         logs=log_store.writer(environment.region, cluster.name, placed.tenant.log_sink),
         autoscaling=has_autoscaling(placed),
-        queues=queue_settings(placed.cluster),
+        queues=queue_settings(cluster),
+        kueue=environment.chart_inside(cluster.name, CHART),
         endpoints=placed.cluster.serving.names_by_namespace if placed.cluster.serving else {},
     )
 

@@ -93,3 +93,9 @@ class Environment(Spec):
         """
         kind = self.instance_types.by_name.get(instance_type)
         return FailureDomain.RACK if kind and kind.scale is Scale.RACK else self.region.failure_domain
+
+    def chart_inside(self, cluster: str, chart: str) -> str:
+        """Return the release of ``chart`` that a cluster installs, pinned or not; empty if the catalogue has none."""
+        usual = self.versions.installed(self.region.image_channel).get(chart)
+        release = self.image_pins.charts_of(cluster).get(chart, usual)
+        return release.version if release else ""

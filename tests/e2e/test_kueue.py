@@ -19,7 +19,6 @@ from small_region import changed
 from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.workloads.kueue import QueueSettings, alerts
-from components.render.workloads.queues import API as QUEUES
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.workloads.queues import QueuedKinds
 from jacquard.machine.errors import ToolchainError
@@ -160,7 +159,7 @@ def test_serving_preempts_research_and_owners_get_their_quota_back(kueue: KueueC
 
 
 def test_jobs_on_a_replaced_flavor_are_not_counted_unless_the_queue_is_stopped(kueue: KueueCluster) -> None:
-    queue = ObjectRef(QUEUES, "ClusterQueue", "foundation")
+    queue = ObjectRef(kueue.queues.api, "ClusterQueue", "foundation")
     kueue.api.patch(queue, {"spec": {"stopPolicy": "Hold"}}, field_manager="operator")
     extra = TaintSpec(key="extra", effect=TaintEffect.NO_SCHEDULE)
     pools = tuple(replace(pool, taints=(*pool.taints, extra)) for pool in kueue.queues.pools)
@@ -182,7 +181,7 @@ def test_the_queue_of_a_removed_team_is_deleted_when_its_jobs_have_finished(kueu
     running = ("pretraining", "owner", "again")
 
     assert all(kueue.is_true("Admitted", name, "foundation") for name in running)
-    queue = ObjectRef(QUEUES, "ClusterQueue", "foundation")
+    queue = ObjectRef(kueue.queues.api, "ClusterQueue", "foundation")
     assert (kueue.api.get(queue) or {})["metadata"]["deletionTimestamp"]
     await_inactive(kueue)
     for name in running:

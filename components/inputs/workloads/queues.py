@@ -8,6 +8,7 @@ from components.render import labels as keys
 from components.render.backends import BARE_METAL
 from components.render.control_planes.control_plane import HOST
 from components.render.pools.gpu_sharing import offered
+from components.render.workloads.kueue import CHART
 from components.render.workloads.queues import QueuedPool, QueuesInput
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
@@ -31,6 +32,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Queu
             cluster=cluster.name,
             spec=spec,
             pools=tuple(sorted(queued, key=lambda pool: pool.gpus is not None)),
+            kueue=environment.chart_inside(cluster.name, CHART),
             classes={name: priorities[priority] for name, priority in spec.classes.items()},
         )
 

@@ -203,7 +203,7 @@ of a new cluster could start: the webhook needs a certificate, and the pods of c
 _KINDS = ("accounting", "controller", "loginset", "nodeset", "restapi", "token")
 """Kinds of Slurm that a webhook validates. Objects of a new cluster are applied before the webhook has a node, and
 rules of `jacquard check` report what it rejects (SLURMOP:internal/webhook)."""
-MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+_MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     # The status cleaner of frr-k8s gets the tolerations of its DaemonSet. If all nodes of a cluster are drained, its
     # evicted pod would start on another cordoned node, and the drains would never end.
     METALLB: (
@@ -213,7 +213,6 @@ MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
             "spec": {"template": {"spec": {"tolerations": [CRITICAL]}}},
         },
     ),
-    kueue.CHART: kueue.WEBHOOKS,
     # The chart has no value for the priority.
     serving.CHART: (
         {
@@ -235,4 +234,8 @@ MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         },
     ),
 }
-"""Partial objects that are merged into the objects of a chart, by chart, for fields without a chart value."""
+
+
+def merged(chart: str, facts: ClusterFacts) -> tuple[Mapping[str, Any], ...]:
+    """Return the partial objects that are merged into the objects of ``chart``, for fields without a chart value."""
+    return kueue.webhooks(facts.kueue) if chart == kueue.CHART else _MERGED.get(chart, ())

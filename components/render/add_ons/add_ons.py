@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from components.render import labels as keys
 from components.render.add_ons import metrics_writer
 from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitoring_of
-from components.render.add_ons.add_on_values import GPU_OPERATOR, MERGED, METALLB, VALUES
+from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB, VALUES, merged
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.declared_hardware import declared_hardware, is_verified
 from components.render.add_ons.gpu_nodes import without_agents
@@ -135,6 +135,6 @@ def operators(
                 *collector.delivered(facts.logs, entry.chart),
             ),
             depends_on=needs,
-            merged=MERGED.get(entry.chart, ()),
+            merged=merged(entry.chart, facts),
             annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},
         )

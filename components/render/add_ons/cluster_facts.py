@@ -53,6 +53,8 @@ class ClusterFacts:
     """Checks of nodes, by instance type of the cluster."""
     queues: QueueSettings | None = None
     """Settings of the cluster's queues; None without queues."""
+    kueue: str = ""
+    """Release of Kueue's chart that the cluster installs; empty if the catalogue has none."""
     endpoints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the endpoints of models, by namespace."""
     writer: MetricsWriter | None = None

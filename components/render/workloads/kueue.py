@@ -1,10 +1,12 @@
 """Settings of Kueue's chart (KUEUE:charts/kueue) for a cluster with queues, and its alerts.
 
-- Queues are created before the first node joins, when no pod of Kueue can run. The API server stores ``v1beta1`` and
-  accepts objects of this version without Kueue, but the webhooks of ClusterQueues and ResourceFlavors are about
-  ``v1beta2``: by default, the API server would convert each object for them, by another webhook of Kueue. Webhooks
-  that match their version only do not receive these objects. The kinds validate most fields, and Kueue itself adds the
-  finalizers that the webhooks would add (KUEUE:pkg/controller/core).
+- Queues are created before the first node joins, when no pod of Kueue can run. The API server accepts objects of the
+  version that it stores without Kueue: ``v1beta1`` before release 0.16, ``v1beta2`` since
+  (KUEUE:CHANGELOG/CHANGELOG-0.16.md). The webhooks of ClusterQueues and ResourceFlavors are about ``v1beta2`` in all
+  releases. Before 0.16, the API server would convert each object for them, by another webhook of Kueue; webhooks that
+  match their version only do not receive these objects. Since 0.16, the API server asks the webhooks about them, and
+  ignores that no pod answers. The kinds validate most fields, and Kueue itself adds the finalizers that the webhooks
+  would add (KUEUE:pkg/controller/core).
 - Webhooks of jobs and pods stay closed, but only in namespaces with a queue: without Kueue, a job would otherwise start
   outside its quota.
 - A job that requests a resource without a quota is never admitted. Resources of network ports and local disks have no
@@ -12,6 +14,7 @@
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +26,14 @@ from components.specs.workloads.queues import QueuedKinds
 
 CHART = "kueue"
 _ADMISSION = "admissionregistration.k8s.io/v1"
-_EXACT = {
+_HOOKS = {
     "MutatingWebhookConfiguration": ("mclusterqueue.kb.io", "mresourceflavor.kb.io"),
     "ValidatingWebhookConfiguration": ("vclusterqueue.kb.io", "vresourceflavor.kb.io"),
 }
 """Webhooks of the kinds that the library creates (KUEUE:charts/kueue/templates/webhook/manifests.yaml)."""
-WEBHOOKS: tuple[Mapping[str, Any], ...] = tuple(
-    {
-        "apiVersion": _ADMISSION,
-        "kind": kind,
-        "webhooks": [{"name": name, "matchPolicy": "Exact"} for name in names],
-    }
-    for kind, names in _EXACT.items()
-)
-"""Partial objects that are merged into the objects of the chart."""
+_NUMBER = re.compile("[0-9]+")
+_FIRST_V1BETA2 = (0, 16)
+"""First release whose API server stores ``v1beta2`` (KUEUE:CHANGELOG/CHANGELOG-0.16.md)."""
 _FRAMEWORKS: Mapping[QueuedKinds, tuple[str, ...]] = {
     QueuedKinds.JOBS: (
         "batch/job",
@@ -74,6 +71,20 @@ class QueueSettings:
     """Namespaces of all teams."""
     queued: QueuedKinds
     fair_sharing: bool
+
+
+def stores_v1beta2(release: str) -> bool:
+    """Return whether the API server stores queues in ``v1beta2`` with the CRDs of chart ``release``."""
+    return tuple(map(int, _NUMBER.findall(release))) >= _FIRST_V1BETA2
+
+
+def webhooks(release: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the partial objects that are merged into the objects of chart ``release``."""
+    change = {"failurePolicy": "Ignore"} if stores_v1beta2(release) else {"matchPolicy": "Exact"}
+    return tuple(
+        {"apiVersion": _ADMISSION, "kind": kind, "webhooks": [{"name": name, **change} for name in names]}
+        for kind, names in _HOOKS.items()
+    )
 
 
 def configuration(queues: QueueSettings | None) -> dict[str, Any]:

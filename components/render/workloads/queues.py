@@ -1,9 +1,11 @@
 """Queues of one tenant cluster: objects of Kueue that give teams quotas on pools.
 
-Facts about Kueue 0.15.2 (KUEUE), beside those in `components.render.workloads.kueue`:
+Facts about Kueue 0.15.2 and 0.17.0 (KUEUE), beside those in `components.render.workloads.kueue`:
 
-- The API server stores ``v1beta1``. Other versions require a conversion by Kueue, which does not run before the first
-  node joins (KUEUE:charts/kueue/templates/crd). Objects are therefore written in the stored version.
+- Before release 0.16, the API server stores ``v1beta1``, and ``v1beta2`` since. Other versions require a conversion by
+  Kueue, which does not run before the first node joins (KUEUE:charts/kueue/templates/crd). Objects are therefore
+  written in the stored version. Of the fields that are rendered, only the name of ``cohort`` differs
+  (KUEUE:apis/kueue/v1beta1/clusterqueue_conversion.go).
 - With a topology, the spec of a ResourceFlavor is immutable, and the levels of a Topology always are. Both names end in
   a digest of the spec. An object is deleted once no queue uses it.
 - A job without a queue's name is in queue ``default`` of its namespace, if there is one
@@ -23,11 +25,11 @@ from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.namespaces import namespaces_in
 from components.render.objects import digest, given, manifest
+from components.render.workloads.kueue import stores_v1beta2
 from components.specs.add_ons.pod_priorities import PodPriority
 from components.specs.pools.node_pool import TaintSpec
 from components.specs.workloads.queues import GangSpec, QueuePreemption, QueuesSpec, TeamQueueSpec
 
-API = "kueue.x-k8s.io/v1beta1"
 QUEUE = "default"
 """Name of the queue in each namespace of a team, which jobs without a queue's name use."""
 _DIGITS = 8
@@ -68,6 +70,13 @@ class QueuesInput:
     """Pools of all teams, in the order in which jobs try them: pools without GPUs first."""
     classes: Mapping[str, PodPriority]
     """Pod priority of each class of jobs."""
+    kueue: str
+    """Release of Kueue's chart that the cluster installs."""
+
+    @property
+    def api(self) -> str:
+        """Return the version of the API in which objects are stored."""
+        return f"kueue.x-k8s.io/{'v1beta2' if stores_v1beta2(self.kueue) else 'v1beta1'}"
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the classes and flavors, then the queue of each team, then the queues of its namespaces."""
@@ -83,15 +92,15 @@ class QueuesInput:
         for name, priority in self.classes.items():
             value, description = priority.value, priority.description
             yield manifest(
-                API, "WorkloadPriorityClass", name, cluster=self.cluster, value=value, description=description
+                self.api, "WorkloadPriorityClass", name, cluster=self.cluster, value=value, description=description
             )
 
     def _topology(self, levels: Sequence[str]) -> Manifest:
         spec = {"levels": [{"nodeLabel": level} for level in levels]}
-        return manifest(API, "Topology", topology_name(levels), cluster=self.cluster, spec=spec)
+        return manifest(self.api, "Topology", topology_name(levels), cluster=self.cluster, spec=spec)
 
     def _flavor(self, pool: QueuedPool) -> Manifest:
-        return manifest(API, "ResourceFlavor", flavor_name(pool), cluster=self.cluster, spec=_flavor_spec(pool))
+        return manifest(self.api, "ResourceFlavor", flavor_name(pool), cluster=self.cluster, spec=_flavor_spec(pool))
 
     def _cluster_queue(self, team: TeamQueueSpec) -> Manifest:
         mine = [pool for pool in self.pools if pool.name in team.pools]
@@ -99,13 +108,13 @@ class QueuesInput:
         flavors = [{"name": flavor_name(pool), "resources": list(_quotas(pool, team, resources))} for pool in mine]
         sharing = {"fairSharing": {"weight": str(team.weight)}} if self.spec.fair_sharing else {}
         return manifest(
-            API,
+            self.api,
             "ClusterQueue",
             team.name,
             annotations=given(**{keys.GANGS: _gangs(team.gangs)}) if team.gangs else None,
             cluster=self.cluster,
             spec={
-                "cohort": self.cluster,
+                "cohortName" if stores_v1beta2(self.kueue) else "cohort": self.cluster,
                 "namespaceSelector": namespaces_in(sorted(team.namespaces)),
                 "resourceGroups": [{"coveredResources": resources, "flavors": flavors}],
                 "preemption": dict(_PREEMPTION[team.preemption]),
@@ -115,7 +124,7 @@ class QueuesInput:
 
     def _local_queue(self, team: TeamQueueSpec, namespace: str) -> Manifest:
         spec = {"clusterQueue": team.name}
-        return manifest(API, "LocalQueue", QUEUE, namespace=namespace, cluster=self.cluster, spec=spec)
+        return manifest(self.api, "LocalQueue", QUEUE, namespace=namespace, cluster=self.cluster, spec=spec)
 
 
 def topology_name(levels: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from environment_data import REFERENCES, reference
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
 from published_crds import BUILT_IN
+from small_region import changed
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -29,6 +30,23 @@ def test_every_custom_object_of_an_environment_fits_its_published_schema(publish
 
     assert refused(published, custom) == {}
     assert len({item.kind for item in custom}) > 20
+
+
+def test_queues_for_newer_releases_of_kueue_fit_the_schema_of_their_version(published: Oracle) -> None:
+    """The pinned release serves this version, but does not store it."""
+    environment = reference("us-east-04a")
+    charts = [changed(row, version="0.17.8") if row.name == "kueue" else row for row in environment.versions.charts]
+    newer = changed(environment, versions=changed(environment.versions, charts=tuple(charts)))
+    found = refused(published, [item for item in custom_objects(newer) if item.api_version.startswith("kueue.")])
+
+    assert {key.split("/")[3] for key in found} == {
+        "WorkloadPriorityClass",
+        "Topology",
+        "ResourceFlavor",
+        "ClusterQueue",
+        "LocalQueue",
+    }
+    assert {text for texts in found.values() for text in texts} == {"apiVersion: v1beta2 is not the storage version"}
 
 
 @pytest.mark.parametrize("use", [PortUse.WHOLE, PortUse.SHARED])

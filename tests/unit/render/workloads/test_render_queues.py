@@ -19,6 +19,8 @@ from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.keys import chart_key
+from components.specs.pools.intents import ChartIntent
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.workloads.queues import QueuesSpec
 
@@ -80,6 +82,35 @@ def test_a_thousand_of_a_resource_has_the_suffix_that_kueue_would_write(laptop: 
     [group] = rendered(laptop, placed(laptop, many))["ClusterQueue", "one"]["spec"]["resourceGroups"]
 
     assert [one["nominalQuota"] for one in group["flavors"][0]["resources"]] == ["28k", "250Ti", "1k"]
+
+
+def at_release(environment: Environment, version: str) -> Environment:
+    """Return ``environment`` with another release of Kueue in its catalogue."""
+    charts = [changed(row, version=version) if row.name == "kueue" else row for row in environment.versions.charts]
+    return changed(environment, versions=changed(environment.versions, charts=tuple(charts)))
+
+
+@pytest.mark.parametrize(
+    ("version", "api", "field"),
+    [("v0.15.8", "v1beta1", "cohort"), ("0.16.0", "v1beta2", "cohortName"), ("0.17.8", "v1beta2", "cohortName")],
+)
+def test_objects_have_the_version_that_the_release_stores(
+    laptop: Environment, version: str, api: str, field: str
+) -> None:
+    objects = rendered(at_release(laptop, version), placed(laptop))
+
+    assert {body["apiVersion"] for body in objects.values()} == {f"kueue.x-k8s.io/{api}"}
+    assert objects["ClusterQueue", "research"]["spec"][field] == "acme-train"
+
+
+def test_a_cluster_with_a_pinned_release_keeps_the_version_of_its_objects(laptop: Environment) -> None:
+    [row] = [row for row in laptop.versions.charts if row.name == "kueue"]
+    intent = ChartIntent.of(row)
+    key = chart_key("kueue", "acme-train")
+    lock = changed(laptop.image_pins, chart_intents={intent.name: intent}, charts={key: intent.name})
+    pinned = changed(at_release(laptop, "0.17.8"), image_pins=lock)
+
+    assert {body["apiVersion"] for body in rendered(pinned, placed(laptop)).values()} == {"kueue.x-k8s.io/v1beta1"}
 
 
 def tainted(cluster: PlacedCluster, *taints: TaintSpec) -> PlacedCluster:
@@ -236,6 +267,17 @@ def test_webhooks_of_queues_receive_their_own_version_only_and_those_of_jobs_the
     assert hooks["mjob.kb.io"]["failurePolicy"] == "Fail"
     [selected] = hooks["mjob.kb.io"]["namespaceSelector"]["matchExpressions"]
     assert selected["values"] == ["models", "research", "serving"]
+
+
+def test_webhooks_of_queues_are_ignored_without_kueue_if_the_release_stores_their_version(
+    laptop: Environment,
+) -> None:
+    patches = release(at_release(laptop, "0.17.8"), placed(laptop)).body["spec"]["postRenderers"]
+    texts = [patch["patch"] for renderer in patches for patch in renderer["kustomize"]["patches"]]
+    hooks = {hook.pop("name"): hook for text in texts for hook in json.loads(text)["webhooks"]}
+
+    names = ("mclusterqueue.kb.io", "mresourceflavor.kb.io", "vclusterqueue.kb.io", "vresourceflavor.kb.io")
+    assert hooks == {name: {"failurePolicy": "Ignore"} for name in names}
 
 
 def test_an_alert_tells_an_inactive_queue_and_there_is_none_without_queues(laptop: Environment) -> None:
