@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from components.intents.charts import chart_objections, clusters_of_charts, unpinned_charts
 from components.lookups.pools import DataPath, clusters, place, problem
+from components.lookups.version_limits import unsupported
 from components.render.add_ons.node_agents import restarts
 from components.rollout.chart_values import set_in_vain
 from components.rollout.limits import CLUSTERS, Excess, RolloutLimits
@@ -87,6 +88,8 @@ class ChartSubject:
             raise AssertionError
         intent = ChartIntent.of(chart)
         reasons = [*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)]
+        if fault := unsupported(chart.name, chart.version):
+            reasons.append(f"{chart.name} {chart.version} {fault}")
         if reasons and version != DATA:
             texts = (f"{reason}{self._remedy(chart, reason)}" for reason in reasons)
             raise ArgumentError(environment, f"--to {version} for {charts_key(self._chart)}", *texts)

@@ -71,6 +71,23 @@ def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, t
     assert problem.text.partition("; did you")[0] == laptop.resolved(why.format(VERSIONS))
 
 
+def test_a_release_without_a_required_fix_is_not_a_target(laptop: Any) -> None:
+    laptop.edit("tenants/globex.yaml", "[cilium, node-features, gpus]", "[cilium, node-features, gpus, kueue]")
+    offered(laptop, "kueue", "0.17.2")
+
+    with pytest.raises(SpecError) as caught:
+        Promotion(laptop.load(), "charts/kueue", "0.17.2")
+
+    [problem] = caught.value.problems
+    assert problem.text == (
+        "kueue 0.17.2 is not supported, because older versions end pods on nodes with taints that only the flavor"
+        " tolerates, if the pods wait for the scheduler for 100 ms (kubernetes-sigs/kueue#11228); select a version from"
+        " 0.17.3"
+    )
+    laptop.edit(VERSIONS, "version: 0.17.2", "version: 0.17.3")
+    assert Promotion(laptop.load(), "charts/kueue", "0.17.3").plan()
+
+
 def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
     offered(laptop)
     offered(laptop, CHART, "1.20.2", "d")
