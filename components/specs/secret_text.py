@@ -1,7 +1,7 @@
 """Recognition and masking of secrets in text: credentials by form, URLs with a login or a signature, named values.
 
 This module has the only masking functions for values that are shown. Masking is idempotent, and hides too much rather
-than too little.
+than too little. It takes linear time: repetitions that can begin at many positions of a text have an upper limit.
 """
 
 import re
@@ -16,13 +16,14 @@ import yaml
 MASK = "[secret]"
 """Placeholder of a masked value, equal to that of the engine."""
 FORMS = Path(__file__).with_name("secret_forms.yaml")
-_URL = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>[^\s<>]+)")
+_URL = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{0,63})://(?P<rest>[^\s<>]+)")
 _LOGIN = re.compile(
+    r"(?=[^?#]*@)(?:"  # without an @, the second alternative would search for one after each colon
     r"[^/?#]*@"  # up to the last @ of the authority
     # A password with an unescaped slash: what follows the colon is no port.
-    r"|(?!\[)[^/?#@]+:(?![0-9]{1,5}(?:[^\w@%:]|$))[^?#]*@"
+    r"|(?!\[)[^/?#@]+:(?![0-9]{1,5}(?:[^\w@%:]|$))[^?#]*@)"
 )
-_NAMELESS_LOGIN = re.compile(r"(?<![\w/@.:+-])[\w.+-]+:[^\s/@'\"]{3,}@(?!sha[0-9]+:)(?=[\w.-])")
+_NAMELESS_LOGIN = re.compile(r"(?<![\w/@.:+-])[\w.+-]{1,256}:[^\s/@'\"]{3,512}@(?!sha[0-9]+:)(?=[\w.-])")
 """User and password before a host, without a scheme. ``name:tag@sha256:...`` is an image."""
 _USERS_ONLY = ("ssh", "git", "postgres", "mysql", "sftp", "ipmi")
 """Beginnings of schemes whose URLs may have a user without a password. Elsewhere a user alone can be a token."""
@@ -50,7 +51,7 @@ _SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
 _HINTS = ("pass", "token", "credential", "key", "secret")
 """Parts of ``_WORDS`` in lower case, which are found faster."""
 _VALUE = r"(?![\"']?\[secret\])(?:\"[^\"]*\"|'[^']*'|[^\s\"',;&}]+)"
-_NAMED_VALUE = re.compile(rf"(--?[\w-]*{_WORDS}[\"'\s=,]+|{_WORDS}[\"']?\s*[=:]\s*){_VALUE}", re.IGNORECASE)
+_NAMED_VALUE = re.compile(rf"(--?[\w-]{{0,64}}{_WORDS}[\"'\s=,]+|{_WORDS}[\"']?\s*[=:]\s*){_VALUE}", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:secret|credentials)$")
 """Fields that contain the name of a Secret."""
 _NAME_LIKE = re.compile(r"[-a-z0-9<>/.]*")
