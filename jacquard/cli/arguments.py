@@ -11,6 +11,7 @@ from components.specs.reading.problems import shown
 from jacquard.cli import data
 from jacquard.cli.console import Format, ResultFormat, ReviewFormat
 from jacquard.cli.errors import warn_deprecated
+from jacquard.machine import settings
 from jacquard.machine.kind import Kind
 
 Value = TypeVar("Value")
@@ -43,6 +44,13 @@ def day(text: str) -> dt.datetime:
     except ValueError:
         msg = f"must be a date (got {shown(text)}); write YYYY-MM-DD, such as 2026-01-31"
         raise typer.BadParameter(msg) from None
+
+
+def migrate_to(option: Kind | None) -> Kind | None:
+    """Return the kind of plug-ins of ``--migrate-providers``, or of its setting; warn about a deprecated setting."""
+    if option is None and settings.uses_deprecated_name():
+        warn_deprecated(settings.DEPRECATED_SWITCH_TO, settings.MIGRATE_PROVIDERS)
+    return option or settings.migrate_providers()
 
 
 def _metrics_address(text: str | None) -> str | None:
@@ -176,4 +184,12 @@ TodayOption = Annotated[
     ),
 ]
 DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff of each property.")]
+RefreshOption = Annotated[
+    bool,
+    typer.Option(
+        "--refresh",
+        help="First read all recorded objects from the clusters, so that missing objects are created again and drift "
+        "is reverted, such as after a restore of etcd.",
+    ),
+]
 FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines.")]

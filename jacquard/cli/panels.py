@@ -48,7 +48,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "up",
             "jacquard.cli.verbs.up:up",
             "Apply an environment and wait until it is ready.",
-            ("jacquard up edge-1", "jacquard up us-west-1 --yes"),
+            ("jacquard up edge-1", "jacquard up us-west-1 --yes", "jacquard up edge-1 --refresh"),
         ),
         Verb(
             "preview",

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from components.lookups.pools import place
@@ -25,7 +25,7 @@ from jacquard.previews.impacts.tenant_impact import TenantImpact
 from stacks.target import stack_names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Apply:
     """An apply before it starts."""
 
@@ -35,10 +35,13 @@ class Apply:
     """Engine that runs the apply."""
     now: dt.datetime
     """Start time of the command, with a time zone."""
+    _: KW_ONLY
     preview: Path | None
     """Folder of the preview that the apply must match; None without a preview."""
     signers: Path | None = None
     """File with the allowed signers of previews; None for the signers of the region."""
+    refresh: bool = False
+    """Whether the apply also creates missing objects again, which no preview of a change contains."""
 
     def stacks(self) -> tuple[str, ...]:
         """Return the stacks to apply: those of the preview, if the data still match it.
@@ -51,7 +54,8 @@ class Apply:
         name = self.environment.name
         if self.preview is None:
             if self.environment.region.previews.up_applies is not Applies.ANYTHING:
-                raise Stop(_unpreviewed(self.environment), ExitCode.REFUSED)
+                explained = _unrefreshed if self.refresh else _unpreviewed
+                raise Stop(explained(self.environment), ExitCode.REFUSED)
             return stack_names(self.environment)
         try:
             statement = self._read(self.preview)
@@ -123,4 +127,13 @@ def _unpreviewed(environment: Environment) -> str:
     return (
         f"{name}: 'up' applies only {environment.region.previews.up_applies} changes ({at}); preview the change and"
         f" name the folder: jacquard preview {name} --base REF --out DIR; jacquard up {name} --preview DIR"
+    )
+
+
+def _unrefreshed(environment: Environment) -> str:
+    name, at = environment.name, place(environment, REGION, ("previews", "up_applies"))
+    return (
+        f"{name}: 'up' applies only {environment.region.previews.up_applies} changes ({at}), and the preview of a"
+        " change does not contain the objects that --refresh finds missing; set previews.up_applies: anything until"
+        f" they are created again, and review: jacquard preview {name} --refresh"
     )

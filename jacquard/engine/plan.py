@@ -30,7 +30,9 @@ class Loss:
     forced_by: tuple[str, ...] = ()
     """Paths of the properties that force the replacement; empty if the engine reports none."""
     recorded: Json
-    """Inputs of the last apply."""
+    """Inputs of the last apply, or the live values if the preview refreshed the state."""
+    applied: Json
+    """Inputs of the last apply, also after a refresh."""
     declared: Json | None = None
     """Current inputs; None if the object is no longer declared."""
     provider: str
@@ -51,8 +53,8 @@ class Loss:
         if self.declared is None:
             return True
         if not self.forced_by:
-            return dict(self.recorded) != dict(self.declared)
-        return any(_value(self.recorded, path) != _value(self.declared, path) for path in self.forced_by)
+            return dict(self.applied) != dict(self.declared)
+        return any(_value(self.applied, path) != _value(self.declared, path) for path in self.forced_by)
 
     def __str__(self) -> str:
         """Return kind, namespace and name, as messages show the object."""
@@ -70,6 +72,8 @@ class Plan:
     declared: set[Identity] = field(default_factory=set)
     """Identities of the declared objects."""
     _moved: dict[str, bool] = field(default_factory=dict)
+    _applied: dict[str, Json] = field(default_factory=dict)
+    """Inputs of refreshed objects before the refresh, by URN."""
 
     @property
     def empty(self) -> bool:
@@ -86,11 +90,12 @@ class Plan:
         )
 
     def see(self, metadata: Json) -> None:
-        """Process a planned step; steps of a preceding refresh are ignored."""
+        """Process a planned step; of a preceding refresh, only the values of the last apply are kept."""
         urn, operation = metadata["urn"], str(metadata["op"])
-        if operation == "refresh":
-            return
         old, new = metadata.get("old") or {}, metadata.get("new") or {}
+        if operation == "refresh":
+            self._applied[urn] = old.get("inputs") or {}
+            return
         self._moved[urn] = operation != "same" or old != new
         if new and (declared := identity(new.get("provider", ""), new.get("inputs") or {})):
             self.declared.add(declared)
@@ -101,6 +106,7 @@ class Plan:
                 replaced=operation in REPLACING,
                 forced_by=tuple(forcing(metadata)),
                 recorded=old.get("inputs") or {},
+                applied=self._applied.get(urn, old.get("inputs") or {}),
                 declared=new.get("inputs") or {} if new else None,
                 provider=old.get("provider", ""),
             )

@@ -121,10 +121,10 @@ class Mill:
         assert killed.is_set(), f"the up had fewer than {point} writes: {text}"
         self.connection.reset()
 
-    def up(self) -> Run:
+    def up(self, *options: str) -> Run:
         """Prepare the stack as ``jacquard up`` does, and apply it."""
         self.engine.prepare(STACK)
-        return self.engine.run("up", STACK, "--yes", "--skip-preview")
+        return self.engine.run("up", STACK, "--yes", "--skip-preview", *options)
 
     def live(self) -> dict[str, dict[str, Any]]:
         """Return the objects of the cluster by name, except the parent of the set."""

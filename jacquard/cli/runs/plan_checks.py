@@ -7,6 +7,7 @@ from typing import Any
 from components.specs.environment import Environment
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.runs import refresh as refreshes
 from jacquard.cli.runs.engine import previewed, watched
 from jacquard.cli.views.changes import blocked as view
 from jacquard.cli.views.progress import Screen
@@ -15,6 +16,7 @@ from jacquard.engine.driver import Engine, Ready, Run
 from jacquard.engine.guard import Held
 from jacquard.machine.kind import Kind
 from jacquard.previews import removals
+from jacquard.previews.engine_preview import REFRESH
 from stacks.markers import NOT_READY
 from stacks.provider_migration import others, refusal
 
@@ -28,6 +30,8 @@ class Plan:
     """Whether the plan changes no object and no recorded resource, and waits for nothing."""
     held: tuple[Held, ...] = ()
     """Destructive changes that require confirmation."""
+    refreshed: bool = False
+    """Whether the plan was made from live objects; `up` then refreshes the state too."""
     seconds: float = 0.0
     """Duration of planning."""
 
@@ -55,6 +59,7 @@ def plan(
     stack: str,
     *,
     migrate_to: Kind | None = None,
+    refresh: bool = False,
     screen: Screen | None = None,
 ) -> Plan:
     """Prepare ``stack`` and return the effect of applying it.
@@ -64,6 +69,7 @@ def plan(
         environment: environment of the stack.
         stack: name of the stack.
         migrate_to: kind of provider plug-ins that may take over the stack; they refresh its state first.
+        refresh: whether to plan from the live objects instead of the recorded ones.
         screen: shows the progress; see `watched`.
 
     Raises:
@@ -82,15 +88,23 @@ def plan(
         show(text, "note", screen.console)
         options = ("--yes", "--skip-preview")
         watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up", screen=screen)
-    return judged(previewed(engine, stack, title=f"plan of {stack}", resume="up", screen=screen), environment)
+    resume, refreshing = refreshes.verb(refresh=refresh), refreshes.options(refresh=refresh)
+    run = previewed(engine, stack, *refreshing, title=f"plan of {stack}", resume=resume, screen=screen)
+    for text in refreshes.found(run) if refresh else ():
+        show(text, "note", screen.console)
+    return judged(run, environment, refreshed=refresh)
 
 
-def judged(run: Run, environment: Environment) -> Plan:
-    """Return the plan of a preview run, with the destructive changes that require confirmation."""
+def judged(run: Run, environment: Environment, *, refreshed: bool = False) -> Plan:
+    """Return the plan of a preview run, with the destructive changes that require confirmation.
+
+    A refreshed plan is never empty: the apply records the live objects.
+    """
     planned = run.progress.plan
     held = tuple(removals.held(planned, environment))
     awaited = any(text.startswith(NOT_READY) for text in run.progress.warnings)
-    return Plan(stack=run.stack, empty=planned.empty and not awaited, held=held, seconds=run.duration_seconds)
+    empty = planned.empty and not awaited and not refreshed
+    return Plan(stack=run.stack, empty=empty, held=held, refreshed=refreshed, seconds=run.duration_seconds)
 
 
 def require_writers(engine: Engine, ready: Ready, migrate_to: Kind | None = None) -> None:
@@ -128,5 +142,7 @@ def require_confirmation(
     if stray := [token for token in confirmed if token not in tokens]:
         lines.append(f"--confirm {' '.join(stray)}: does not match these changes")
     options = " ".join(f"--confirm {token}" for token in tokens)
+    if any(plan.refreshed for plan in plans):
+        options = f"{REFRESH} {options}"
     lines.append(f"to confirm exactly these changes: jacquard up {environment} {options}")
     raise BlockedError("\n".join(lines), unconfirmed)

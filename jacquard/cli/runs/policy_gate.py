@@ -9,6 +9,7 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.console import plural
 from jacquard.cli.errors import Refusal
+from jacquard.cli.runs import refresh as refreshes
 from jacquard.cli.runs.engine import previewed
 from jacquard.cli.runs.stacks import results, together
 from jacquard.cli.views.progress import Screen
@@ -42,14 +43,16 @@ def refuse(environment: Environment, now: dt.datetime) -> Judgement:
     return judgement
 
 
-def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> frozenset[str]:
+def unchanged(environment: Environment, engine: Engine, now: dt.datetime, *, refresh: bool = False) -> frozenset[str]:
     """Return the frozen stacks, none of which has changes; frozen stacks are not applied.
+
+    With ``refresh``, missing live objects count as changes.
 
     Raises:
         Refusal: a frozen stack has changes.
         Stop: its preview failed.
     """
-    frozen = frozen_stacks(environment, now, partial(_previews, engine))
+    frozen = frozen_stacks(environment, now, partial(_previews, engine, refreshes.options(refresh=refresh)))
     refused = [_refusal(item) for item in frozen if item.changes]
     if refused:
         msg = f"{environment.name}: {plural(len(refused), 'frozen stack')} would change, nothing was applied"
@@ -61,12 +64,13 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
     return frozenset(item.stack for item in frozen)
 
 
-def _previews(engine: Engine, stacks: Sequence[str]) -> dict[str, Run]:
+def _previews(engine: Engine, options: Sequence[str], stacks: Sequence[str]) -> dict[str, Run]:
     """Return the preview of each stack, in any order."""
 
     def preview(stack: str, screen: Screen) -> Run:
         with previewing(engine, engine.look(stack)) as able:
-            return previewed(able, stack, title=f"preview of {stack}, which is frozen", resume="up", screen=screen)
+            title = f"preview of {stack}, which is frozen"
+            return previewed(able, stack, *options, title=title, resume="up", screen=screen)
 
     return results(together(dict.fromkeys(stacks, ()), preview))
 

@@ -18,6 +18,7 @@ from jacquard.cli.judging import Judged, judging, policies
 from jacquard.cli.output_folder import KeptFolder
 from jacquard.cli.outputs import refuse_data
 from jacquard.cli.runs import plan_checks
+from jacquard.cli.runs import refresh as refreshes
 from jacquard.cli.runs.engine import previewed
 from jacquard.cli.runs.plan_checks import Plan
 from jacquard.cli.views.changes import blocked as blocked_view
@@ -64,6 +65,7 @@ def preview(
     ] = None,
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
+    refresh: arguments.RefreshOption = False,
     diff: arguments.DiffOption = False,
     output: arguments.ResultFormatOption = ResultFormat.TEXT,
 ) -> None:
@@ -77,6 +79,7 @@ def preview(
     still reported and the exit code is 1. If a stack waits for a gate, the exit code is 3. With --out, also writes
     attestation.json, which 'up --preview' uses to apply exactly this change.
     """
+    refreshes.refuse_with_base(base, refresh=refresh)
     names = data.chosen(chosen)
     if base is not None:
         now = settings.now()
@@ -90,7 +93,7 @@ def preview(
         raise Stop(msg, ExitCode.BAD_DATA)
     with judging("preview", output, names, policies) as judged:
         for name in names:
-            _of_environment(judged, name, diff=diff, output=output)
+            _of_environment(judged, name, diff=diff, refresh=refresh, output=output)
 
 
 def _of_change(
@@ -179,10 +182,10 @@ def _code(judged: Judged, previews: list[Preview]) -> ExitCode:
     return ExitCode.WAITING if Outcome.WAITING in outcomes else ExitCode.OK
 
 
-def _of_environment(judged: Judged, name: str, *, diff: bool, output: ResultFormat) -> None:
+def _of_environment(judged: Judged, name: str, *, diff: bool, refresh: bool, output: ResultFormat) -> None:
     spec = data.checked(name)
     engine = Engine(name, spec.region.state, {})
-    plans = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
+    plans = [_plan(engine, spec, stack, diff=diff, refresh=refresh) for stack in stack_names(spec)]
     results = [result for _, run in plans for result in of_engine(name, run.progress.violations)]
     judged.add(results)
     if output is ResultFormat.JSON:
@@ -196,10 +199,12 @@ def _of_environment(judged: Judged, name: str, *, diff: bool, output: ResultForm
     plan_checks.require_confirmation(name, [plan for plan, _ in plans], ())
 
 
-def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool) -> tuple[Plan, Run]:
+def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool, refresh: bool) -> tuple[Plan, Run]:
     ready = engine.look(stack)
     plan_checks.require_writers(engine, ready)
-    options = ("--diff",) if diff else ()
+    options = (*(("--diff",) if diff else ()), *refreshes.options(refresh=refresh))
     with previewing(engine, ready) as able:
         run = previewed(able, stack, *options, title=f"preview of {stack}", resume="preview")
-    return plan_checks.judged(run, environment), run
+    for text in refreshes.found(run) if refresh else ():
+        show(text, "note")
+    return plan_checks.judged(run, environment, refreshed=refresh), run

@@ -12,10 +12,11 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from jacquard.cli import arguments, data, local_region
 from jacquard.cli.console import ResultFormat, plural, print_json, stderr, stdout
-from jacquard.cli.errors import ExitCode, Stop, show, warn_deprecated
+from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.judging import judging, policies
 from jacquard.cli.preview_binding import Apply
 from jacquard.cli.runs import plan_checks
+from jacquard.cli.runs import refresh as refreshes
 from jacquard.cli.runs.engine import watched
 from jacquard.cli.runs.metrics import RunMetrics, measured
 from jacquard.cli.runs.plan_checks import Plan
@@ -64,6 +65,8 @@ class Up:
     """Confirmation tokens, each for the destructive changes of one stack."""
     migrate_to: Kind | None = None
     """Kind of provider plug-ins that may take over stacks written by the other kind."""
+    refresh: bool = False
+    """Whether to read the live objects into the state before the plan and before the apply."""
     ending: Sequence[str] = ()
     """Clusters of a rehearsal that are no longer in the data, but still contain objects of the region."""
     changes: dict[str, Counter[str]] = field(default_factory=dict)
@@ -84,7 +87,9 @@ class Up:
 
     def plan(self, stack: str, screen: Screen) -> Plan:
         """Return the plan of a stack; see `plan_checks.plan`."""
-        return plan_checks.plan(self.engine, self.environment, stack, migrate_to=self.migrate_to, screen=screen)
+        return plan_checks.plan(
+            self.engine, self.environment, stack, migrate_to=self.migrate_to, refresh=self.refresh, screen=screen
+        )
 
     def apply(self, planned: Plan, screen: Screen, *, title: str, total: int, what: str) -> Applied:
         """Apply a stack unless its plan is empty.
@@ -94,14 +99,15 @@ class Up:
         """
         changes, seconds = Counter[str](), planned.seconds
         if not planned.empty:
-            options = ("--yes", "--skip-preview", "--policy-pack", paths.policy_pack())
+            refresh = refreshes.options(refresh=planned.refreshed)
+            options = ("--yes", "--skip-preview", "--policy-pack", paths.policy_pack(), *refresh)
             run = watched(
                 self.engine,
                 "up",
                 planned.stack,
                 *options,
                 title=title,
-                resume="up",
+                resume=refreshes.verb(refresh=planned.refreshed),
                 total=total,
                 what=what,
                 advice=self.advice,
@@ -140,7 +146,7 @@ class Up:
                 failed.
             Unfinished: some of several stacks failed, and their dependents were not started.
         """
-        frozen = unchanged(self.environment, self.engine, self.now)
+        frozen = unchanged(self.environment, self.engine, self.now, refresh=self.refresh)
         for stack in (stack for stack in self.stacks if stack in frozen):
             ended(self.console, stack, 0.0, "frozen, no changes")
         needs = among(stack_needs(self.environment), frozenset(self.stacks) - frozen)
@@ -150,7 +156,7 @@ class Up:
         self.changes |= {outcome.stack: outcome.result.changes for outcome in outcomes if outcome.result}
         seconds = [outcome.result.seconds for outcome in outcomes if outcome.result]
         self.durations |= {"region": sum(seconds) if len(needs) == 1 else time.monotonic() - started}
-        resume = f"jacquard up {self.environment.name}"
+        resume = f"jacquard {refreshes.verb(refresh=self.refresh)} {self.environment.name}"
         require_done(self.environment.name, outcomes, done="applied", resume=resume)
 
     def _plans(self, stacks: Sequence[str]) -> dict[str, Plan]:
@@ -223,6 +229,7 @@ def up(
     timeout: arguments.TimeoutOption = None,
     preview: arguments.PreviewOption = None,
     signers: arguments.SignersOption = None,
+    refresh: arguments.RefreshOption = False,
     metrics_file: arguments.MetricsFileOption = None,
     output: arguments.ResultFormatOption = ResultFormat.TEXT,
 ) -> None:
@@ -232,11 +239,13 @@ def up(
     only its dependents are not started; a table at the end shows the result of each stack.
 
     A rehearsal first creates its clusters on this machine. You can run the command again at any time: it continues
-    after an interruption, and changes nothing if the data are unchanged. Exits with 3 if it waits for a gate, with 4 if
-    a policy refuses the data or the preview does not match, and with 5, before any change, if destructive changes or a
-    provider migration require confirmation.
+    after an interruption, and changes nothing if the data are unchanged. The command compares the data with the
+    recorded state, with --refresh with the live objects. Exits with 3 if it waits for a gate, with 4 if a policy
+    refuses the data or the preview does not match, and with 5, before any change, if destructive changes or a provider
+    migration require confirmation.
     """
     settings.check()
+    refreshes.refuse_with_preview(environment, preview, refresh=refresh)
     with (
         measured(metrics_file, RunMetrics("up", environment)) as metrics,
         judging("up", output, [environment], policies) as judged,
@@ -247,12 +256,14 @@ def up(
         rehearsal = spec.region.stage is Stage.REHEARSAL
         if not rehearsal and not yes:
             confirm_stage(spec)
-        migrate_to = migrate_providers or switch_to or _migrate_by_setting()
+        migrate_to = arguments.migrate_to(migrate_providers or switch_to)
         with locks.exclusively(environment, "up"):
             engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
-            stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
+            stacks = Apply(spec, engine, now, preview=preview, signers=signers, refresh=refresh).stacks()
             tokens = (*(confirm or ()), *(accept or ()))
-            work = Up(spec, engine, stderr(), now, judgement.resources, stacks, confirmed=tokens, migrate_to=migrate_to)
+            work = Up(
+                spec, engine, stderr(), now, judgement.resources, stacks, tokens, migrate_to=migrate_to, refresh=refresh
+            )
             _apply(work, output, metrics)
             patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
             status = work.settle(patience)
@@ -282,12 +293,6 @@ def _apply(work: Up, output: ResultFormat, metrics: RunMetrics) -> None:
         raise
     finally:
         metrics.changes(len(work.stacks), work.changes.values())
-
-
-def _migrate_by_setting() -> Kind | None:
-    if settings.uses_deprecated_name():
-        warn_deprecated(settings.DEPRECATED_SWITCH_TO, settings.MIGRATE_PROVIDERS)
-    return settings.migrate_providers()
 
 
 def _variables(speed: float | None, migrate_to: Kind | None) -> Mapping[str, str]:

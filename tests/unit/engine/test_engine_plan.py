@@ -76,6 +76,17 @@ def test_what_a_refresh_has_read_before_is_not_declared_by_that() -> None:
     assert plan({**same("Secret", "a"), "op": "refresh"}, same("Secret", "a")).empty is True
 
 
+@pytest.mark.parametrize(("applied", "changed"), [(1, False), (3, True)])
+def test_after_a_refresh_a_declaration_is_compared_with_the_last_apply(applied: int, changed: bool) -> None:  # noqa: FBT001
+    step = replaced("Secret", "a", forced_by=("spec",), before={"spec": 2}, now={"spec": 1})
+    live = {**step["old"], "inputs": {**step["old"]["inputs"]}}
+    recorded = {**step["old"], "inputs": {**step["old"]["inputs"], "spec": applied}}
+
+    [loss] = plan({**step, "op": "refresh", "old": recorded, "new": live}, step).losses.values()
+
+    assert (loss.recorded["spec"], loss.applied["spec"], loss.changed) == (2, applied, changed)
+
+
 def test_the_rest_of_an_earlier_replacement_is_no_new_loss() -> None:
     assert plan({**deleted("Secret", "a"), "op": "delete-replaced"}).losses == {}
 
