@@ -115,6 +115,37 @@ def test_the_same_command_goes_on_once_nothing_is_in_its_way(sliced: LocalRegion
     assert labels(sliced, "globex-lab") == {"two"}
 
 
+def test_lost_objects_are_created_again_by_an_up_that_refreshes(sliced: LocalRegion) -> None:
+    lost = {
+        "management": ObjectRef("networking.k8s.io/v1", "NetworkPolicy", "default", "cert-manager"),
+        "globex-lab": ObjectRef("scheduling.k8s.io/v1", "PriorityClass", "high", None),
+    }
+    for cluster, ref in lost.items():
+        sliced.api(cluster).delete(ref)
+
+    trusting = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
+    preview = sliced.jacquard("preview", ENVIRONMENT, "--refresh", "--format", "json")
+    refreshing = sliced.jacquard("up", ENVIRONMENT, "--refresh", "--format", "json")
+    again = sliced.jacquard("up", ENVIRONMENT, "--refresh", "--format", "json")
+
+    assert (trusting.code, preview.code) == (0, 0), preview.text
+    assert [changes for changes in json.loads(trusting.stdout)["changes"].values() if changes] == []
+    restored = {  # the NetworkPolicy is a member of an object set
+        f"{ENVIRONMENT}.foundation": {"update": 1},
+        f"{ENVIRONMENT}.cluster-globex-lab": {"create": 1},
+    }
+    stacks = json.loads(preview.stdout)["stacks"]
+    assert {stack["stack"]: stack["changes"] for stack in stacks if stack["changes"]} == restored
+    assert refreshing.code == 0, refreshing.text
+    assert {stack: made for stack, made in json.loads(refreshing.stdout)["changes"].items() if made} == restored
+    for note in ("NetworkPolicy management/cert-manager/default", "PriorityClass globex-lab/high"):
+        assert f"1 recorded object is missing in the cluster: {note}; " in refreshing.stderr
+    assert [cluster for cluster, ref in lost.items() if sliced.api(cluster).get(ref) is None] == []
+    assert again.code == 0, again.text
+    assert [changes for changes in json.loads(again.stdout)["changes"].values() if changes] == []
+    assert "missing" not in again.stderr
+
+
 def test_down_leaves_nothing(sliced: LocalRegion) -> None:
     outcome = sliced.jacquard("down", ENVIRONMENT)
 
