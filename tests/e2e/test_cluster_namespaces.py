@@ -37,6 +37,9 @@ HARMLESS = {
     "seccompProfile": {"type": "RuntimeDefault"},
 }
 OPEN = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "ingress": [{}], "egress": [{}]}
+_POLICIES = "/apis/networking.k8s.io/v1/namespaces/speech/networkpolicies"
+_RENDERED = "NetworkPolicies of this namespace are rendered from the tenant's data"
+"""Part of the admission policy's message."""
 
 
 class Team:
@@ -83,6 +86,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
         _wait(lambda: team.makes("speech", "configmaps", named("first")) == "", "the role edit is filled")
         quotas = [ObjectRef("v1", "ResourceQuota", "namespace", name) for name in ("speech", "evaluation")]
         _wait(lambda: all(_counted(running, quota) for quota in quotas), "quotas are counted")
+        dry = f"{_POLICIES}?dryRun=All"
+        _wait(lambda: _RENDERED in team.asks("POST", dry, named("first", spec=OPEN)), "admission policies are active")
         yield running
     finally:
         running.stop()
@@ -146,11 +151,8 @@ def _patched(team: Team, path: str) -> str:
 
 
 def test_members_of_a_team_open_no_namespace_by_a_policy_of_their_own(team: Team) -> None:
-    policies = "/apis/networking.k8s.io/v1/namespaces/speech/networkpolicies"
-    message = "NetworkPolicies of this namespace are rendered from the tenant's data"
-
-    assert message in team.asks("POST", policies, named("open", spec=OPEN))
-    assert message in team.asks("DELETE", f"{policies}/isolation")
+    assert _RENDERED in team.asks("POST", _POLICIES, named("open", spec=OPEN))
+    assert _RENDERED in team.asks("DELETE", f"{_POLICIES}/isolation")
 
 
 def test_administrators_write_policies_and_a_namespace_that_goes_takes_its_own_along(server: LocalApiServer) -> None:
