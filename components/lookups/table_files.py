@@ -19,6 +19,11 @@ def table_file(file: Path, model: type[_Table]) -> _Table:
     return model.model_validate(yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader))
 
 
+def table_rows(file: Path, model: type[_Table]) -> tuple[_Table, ...]:
+    """Return the rows of a file of the library that is a list, in order."""
+    return tuple(map(model.model_validate, yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)))
+
+
 def table_files(folder: Path, model: type[_File]) -> tuple[dict[str, _File], list[Problem]]:
     """Return the valid files of ``folder`` by name, and the problems of all other files."""
     files: dict[str, _File] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from components.intents.charts import chart_objections, clusters_of_charts, unpinned_charts
 from components.lookups.pools import DataPath, clusters, place, problem
-from components.lookups.version_limits import unsupported
+from components.lookups.versions.version_limits import unsupported
 from components.render.add_ons.node_agents import restarts
 from components.rollout.chart_values import set_in_vain
 from components.rollout.limits import CLUSTERS, Excess, RolloutLimits

@@ -1,10 +1,11 @@
-"""Natural sort order of names: digits compare as numbers."""
+"""Natural order of names and versions: digits compare as numbers."""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 _DIGITS = re.compile(r"(\d+)")
+_NUMBER = re.compile("[0-9]+")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -16,3 +17,8 @@ def natural(text: str) -> tuple[str | int, ...]:
 def naturally(names: Iterable[str]) -> list[str]:
     """Return ``names`` in natural sort order."""
     return sorted(names, key=natural)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return all numbers in ``version``, to compare releases: ``580.105.08`` becomes ``(580, 105, 8)``."""
+    return tuple(map(int, _NUMBER.findall(version)))

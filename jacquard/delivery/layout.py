@@ -5,6 +5,7 @@ object that moves to another Kustomization, and then creates it again (fluxcd/ku
 internal/controller/kustomization_controller.go, ``prune``).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -142,13 +143,12 @@ def layout(environment: Environment) -> Layout:
         SpecError: code of extension components fails, or creates a duplicate object.
     """
     parts: list[Part] = []
-    omitted: dict[str, int] = {}
+    omitted = Counter[str]()
     last: dict[str, tuple[str, ...]] = {}
     needed = needs(environment)
     for piece in slices(environment):
         rendered = manifests(environment, piece)
-        for item in patched(rendered):
-            omitted[item.kind] = omitted.get(item.kind, 0) + 1
+        omitted.update(item.kind for item in patched(rendered))
         before = tuple(path for name in needed[piece.name] for path in last[name])
         of_slice = list(_parts(piece.name, list(created(rendered)), before))
         parts += of_slice

@@ -9,11 +9,11 @@ The engine writes each file to ``NAME.HEX.tmp`` beside it and renames it. On a f
 """
 
 import json
-import shutil
 from pathlib import Path
 
 from jacquard.engine.errors import EngineError
 from jacquard.engine.locks import lock_folder, project
+from jacquard.machine.disk import free_bytes
 
 _COPIES = 4
 """Files with the whole state that an operation writes: state, copy, backup and history."""
@@ -63,7 +63,7 @@ def require_room(folder: Path, stack: str) -> None:
     """
     file = file_of(folder, stack)
     needed = _FREE_BYTES + _COPIES * (file.stat().st_size if file.exists() else 0)
-    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    free = free_bytes(folder)
     if free < needed:
         msg = (
             f"{stack}: the disk of {folder} has {free >> 20} MiB of free space, and the state needs"

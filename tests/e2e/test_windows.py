@@ -87,10 +87,9 @@ class Declared:
     @property
     def data(self) -> dict[str, Any]:
         """Return all that the test applies."""
-        programs = self.programs
         return {
-            "namespace": programs.namespace,
-            "programs": {key: dict(item.body) for key, item in programs.members.items()},
+            "namespace": self.programs.namespace,
+            "programs": {key: dict(item.body) for key, item in self.programs.members.items()},
             "objects": [dict(item.body) for item in (namespace(CLUSTER), *self.deployments)],
         }
 
@@ -108,8 +107,9 @@ def declared(pause: str = "system") -> Declared:
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
     [plane] = [item for item in every if isinstance(item, HostedControlPlaneInput) and item.name == CLUSTER]
     pools = {item.spec.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
-    chosen = {name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")}
-    return Declared(plane, chosen)
+    return Declared(
+        plane, {name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")}
+    )
 
 
 class Cluster:

@@ -14,7 +14,6 @@
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from components.render.namespaces import namespaces_in
 from components.render.network.device_plugins import PREFIX, RESOURCES, ROCE
 from components.render.region.monitors import Audience, alert
+from components.specs.natural import numbers
 from components.specs.workloads.queues import QueuedKinds
 
 CHART = "kueue"
@@ -31,7 +31,6 @@ _HOOKS = {
     "ValidatingWebhookConfiguration": ("vclusterqueue.kb.io", "vresourceflavor.kb.io"),
 }
 """Webhooks of the kinds that the library creates (KUEUE:charts/kueue/templates/webhook/manifests.yaml)."""
-_NUMBER = re.compile("[0-9]+")
 _FIRST_V1BETA2 = (0, 16)
 """First release whose API server stores ``v1beta2`` (KUEUE:CHANGELOG/CHANGELOG-0.16.md)."""
 _FRAMEWORKS: Mapping[QueuedKinds, tuple[str, ...]] = {
@@ -75,7 +74,7 @@ class QueueSettings:
 
 def stores_v1beta2(release: str) -> bool:
     """Return whether the API server stores queues in ``v1beta2`` with the CRDs of chart ``release``."""
-    return tuple(map(int, _NUMBER.findall(release))) >= _FIRST_V1BETA2
+    return numbers(release) >= _FIRST_V1BETA2
 
 
 def webhooks(release: str) -> tuple[Mapping[str, Any], ...]:

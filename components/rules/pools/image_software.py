@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from components.intents.images import minor
-from components.lookups.gpu_drivers import drivers_of
 from components.lookups.pools import place, problem
+from components.lookups.versions.gpu_drivers import drivers_of
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import IMAGES, INSTANCE_TYPES

@@ -6,7 +6,7 @@ from components.intents.dpus import find_dpu_image
 from components.lookups.charts import DataPlace, needed_charts
 from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import place, problem
-from components.lookups.version_limits import VersionLimit, version_limits
+from components.lookups.versions.version_limits import VersionLimit, version_limits
 from components.render.network.dpus import HBN_IMAGE
 from components.render.pools import ironcore_metal
 from components.rules.rule import Rules

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.lab.toolchain.versions import Version
 from jacquard.machine import paths
+from jacquard.machine.disk import free_bytes
 
 VENV_BYTES = 400 << 20
 """Disk space that creating ``.venv`` needs."""
@@ -22,16 +22,6 @@ OTHER_FOLDER = "make it writable, or choose another folder with"
 def size(count: int) -> str:
     """Format a number of bytes as MiB or GiB."""
     return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
-
-
-def existing(folder: Path) -> Path:
-    """Return ``folder``, or its nearest parent that exists."""
-    return next(candidate for candidate in (folder, *folder.parents) if candidate.exists())
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the number of free bytes in the file system of ``folder``."""
-    return shutil.disk_usage(existing(folder)).free
 
 
 def folder_bytes(folder: Path) -> int:

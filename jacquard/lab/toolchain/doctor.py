@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from jacquard.lab.toolchain.engine import Engine
 from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.machine import paths, settings
+from jacquard.machine.disk import existing, free_bytes
 from jacquard.machine.errors import ToolchainError
 
 
@@ -109,12 +109,12 @@ def _kind() -> Iterator[Item]:
 
 
 def _disk(missing: Sequence[Family]) -> Item:
-    folder = checks.existing(paths.cache())
+    folder = existing(paths.cache())
     problem = checks.space_problem(missing)
     return Item(
         name="disk",
         state=State.MISSING if problem else State.OK,
-        used=f"{checks.size(shutil.disk_usage(folder).free)} free",
+        used=f"{checks.size(free_bytes(folder))} free",
         where=str(folder),
         remedy=problem,
     )
@@ -176,7 +176,7 @@ def _laid_out(name: str, used: str, where: Path) -> Item:
 
 def _cache() -> Item:
     folder = paths.cache()
-    nearest = checks.existing(folder)
+    nearest = existing(folder)
     problem = ""
     if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
         problem = f"cache: cannot write to {folder}; {checks.OTHER_FOLDER} JACQUARD_CACHE"

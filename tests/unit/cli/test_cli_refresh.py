@@ -192,7 +192,7 @@ def test_a_stack_without_objects_has_nothing_to_read(invoke: Invoke, pulumi: Fak
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "text"),
     [
         (
             ("up", "laptop", "--refresh", "--preview", "previewed"),
@@ -209,11 +209,11 @@ def test_a_stack_without_objects_has_nothing_to_read(invoke: Invoke, pulumi: Fak
     ids=["up", "preview"],
 )
 def test_a_preview_of_a_change_is_not_refreshed(
-    invoke: Invoke, engine: FakePulumi, command: tuple[str, ...], told: str
+    invoke: Invoke, engine: FakePulumi, command: tuple[str, ...], text: str
 ) -> None:
     result = invoke(*command)
 
-    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {told}\n")
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {text}\n")
     assert engine.calls == []
 
 

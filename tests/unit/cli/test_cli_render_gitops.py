@@ -107,7 +107,7 @@ def test_the_page_shows_objects_of_both_controllers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "text"),
     [
         (
             ("--gitops", "flux"),
@@ -139,10 +139,10 @@ def test_the_page_shows_objects_of_both_controllers() -> None:
         ),
     ],
 )
-def test_options_of_a_layout_that_do_not_fit_are_refused(invoke: Invoke, options: tuple[str, ...], told: str) -> None:
+def test_options_of_a_layout_that_do_not_fit_are_refused(invoke: Invoke, options: tuple[str, ...], text: str) -> None:
     result = invoke("render", "laptop", *options)
 
-    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {told}\n")
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {text}\n")
     assert not Path("out").exists()
 
 

@@ -1,18 +1,17 @@
 """Limits on versions of projects: compatible versions, and required fixes (``version_limits.yaml``)."""
 
-import re
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-import yaml
 from pydantic import Field
 
+from components.lookups.table_files import table_rows
 from components.specs.base import Label, Spec, Text
+from components.specs.natural import numbers
 from components.specs.reading.problems import listed
 
 FILE = Path(__file__).with_suffix(".yaml")
-_NUMBER = re.compile(r"[0-9]+")
 
 
 class Same(StrEnum):
@@ -74,7 +73,7 @@ class VersionLimit(Spec):
 @cache
 def version_limits() -> tuple[VersionLimit, ...]:
     """Return all limits, in the order of the file."""
-    return tuple(map(VersionLimit.model_validate, yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)))
+    return table_rows(FILE, VersionLimit)
 
 
 def unsupported(project: str, version: str) -> str:
@@ -86,13 +85,13 @@ def unsupported(project: str, version: str) -> str:
 
 
 def _within(version: str, first: str | None, end: str | None) -> bool:
-    numbers = _numbers(version)
-    return (first is None or numbers >= _numbers(first)) and (end is None or numbers < _numbers(end))
+    ordered = _ordered(version)
+    return (first is None or ordered >= _ordered(first)) and (end is None or ordered < _ordered(end))
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _ordered(version: str) -> tuple[int, ...]:
     """Return the numbers of ``version``; in a pseudo-version without the commit, which has no order."""
-    return tuple(int(number) for number in _NUMBER.findall(version.rpartition("-")[0] or version))
+    return numbers(version.rpartition("-")[0] or version)
 
 
 def _train(version: str) -> str:

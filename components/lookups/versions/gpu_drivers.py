@@ -1,13 +1,13 @@
 """Drivers that support the GPUs of an instance type (``gpu_drivers.yaml``)."""
 
-import re
 from functools import cache
 from pathlib import Path
 
-import yaml
 from pydantic import Field
 
+from components.lookups.table_files import table_rows
 from components.specs.base import Label, Spec, Text
+from components.specs.natural import numbers
 
 FILE = Path(__file__).with_suffix(".yaml")
 
@@ -25,7 +25,7 @@ class DriverRange(Spec):
 
     def supported_by(self, driver: str) -> bool:
         """Return whether ``driver``, such as ``580.105.08``, supports the architecture."""
-        return _numbers(self.since) <= _numbers(driver) and (not self.below or _numbers(driver) < _numbers(self.below))
+        return numbers(self.since) <= numbers(driver) and (not self.below or numbers(driver) < numbers(self.below))
 
 
 def drivers_of(model: str) -> DriverRange | None:
@@ -36,8 +36,4 @@ def drivers_of(model: str) -> DriverRange | None:
 
 @cache
 def _ranges() -> tuple[DriverRange, ...]:
-    return tuple(map(DriverRange.model_validate, yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"[0-9]+", version))
+    return table_rows(FILE, DriverRange)

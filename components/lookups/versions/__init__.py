@@ -1,0 +1,1 @@
+"""Versions of other projects that the library supports, as tables with a source for each row."""
