@@ -46,12 +46,10 @@ from components.render.manifest import Manifest, ManifestSet
 from components.resources import Cluster, register
 import pulumi
 
-
 class Part(pulumi.ComponentResource):
     def __init__(self, name, rendered, clusters):
         super().__init__("jacquard:test:Part", name)
         register(self, name, rendered, clusters)
-
 
 management = Cluster(name="management", kubeconfig=Path(os.environ["KUBECONFIG"]), identifier="test/management")
 data = json.loads(Path("objects.json").read_text())
@@ -107,9 +105,8 @@ def declared(pause: str = "system") -> Declared:
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
     [plane] = [item for item in every if isinstance(item, HostedControlPlaneInput) and item.name == CLUSTER]
     pools = {item.spec.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
-    return Declared(
-        plane, {name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")}
-    )
+    chosen = {name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")}
+    return Declared(plane, chosen)
 
 
 class Cluster:
