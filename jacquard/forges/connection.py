@@ -11,10 +11,10 @@ from http import HTTPStatus
 from typing import Any
 
 import requests
-from requests.auth import AuthBase
 
 from components.specs.reading.problems import visible
 from jacquard.forges.forge import Busy, ForgeError, Gone
+from jacquard.machine.http import Token, reason
 
 _TIMEOUT_SECONDS = 30.0
 _PAGE = 100
@@ -30,19 +30,6 @@ _REMEDIES: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "the token is invalid or expired; give the job a valid token",
     HTTPStatus.FORBIDDEN: "the token may not write comments here, as in a fork; give the job a token with that right",
 }
-
-
-class Token(AuthBase):
-    """The header with a token, as an auth object, so that ``.netrc`` cannot replace the header."""
-
-    def __init__(self, header: str, value: str) -> None:
-        self._header = header
-        self._value = value
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Add the token to ``request``."""
-        request.headers[self._header] = self._value
-        return request
 
 
 class Connection:
@@ -96,7 +83,7 @@ class Connection:
                 method, url, params=query, json=body, timeout=_TIMEOUT_SECONDS, allow_redirects=False
             )
         except requests.RequestException as error:
-            msg = f"{self._name} cannot be reached at {self._address}: {self._safe(_reason(error))}"
+            msg = f"{self._name} cannot be reached at {self._address}: {self._safe(reason(error))}"
             raise Busy(msg) from None
         if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
             raise self._refusal(answer, body)
@@ -131,14 +118,6 @@ class Connection:
         hidden = text.replace(self._secret, "***") if self._secret else text
         shown = visible(" ".join(hidden.split()))
         return shown if len(shown) <= _QUOTED else f"{shown[:_QUOTED]}..."
-
-
-def _reason(error: requests.RequestException) -> str:
-    """Return the message of the innermost cause of a connection error."""
-    inner: BaseException = error
-    while isinstance(cause := getattr(inner, "reason", None) or next(iter(inner.args), None), BaseException):
-        inner = cause
-    return str(inner).rpartition(": ")[2] or type(inner).__name__
 
 
 def _message(answer: requests.Response) -> str:

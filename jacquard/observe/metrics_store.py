@@ -7,7 +7,6 @@ too low.
 """
 
 import datetime as dt
-import ipaddress
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Literal
@@ -18,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from components.specs.reading.problems import first_violation, shown, visible
 from jacquard.machine import settings
+from jacquard.machine.http import is_this_machine, reason
 
 EXAMPLE = "http://127.0.0.1:8481/select/0/prometheus"
 """Address of the store of a region, if its port 8481 is forwarded."""
@@ -82,7 +82,7 @@ class MetricsStore:
         self._session.headers.update({"Accept": "application/json", "User-Agent": "jacquard"})
         parts = urlsplit(url)
         host = parts.hostname or ""
-        self._proxies = {"no_proxy": host} if _is_this_machine(host) else {}
+        self._proxies = {"no_proxy": host} if is_this_machine(host) else {}
         if login and parts.scheme == "http" and not self._proxies:
             msg = f"{self._name} would get the password without encryption; write https://"
             raise MetricsError(msg)
@@ -124,11 +124,11 @@ class MetricsStore:
             )
         except requests.exceptions.SSLError as error:
             remedy = "set REQUESTS_CA_BUNDLE to a file with the certificate of its CA"
-            msg = f"{self._name} has no trusted certificate ({self._quoted(_reason(error))}); {remedy}"
+            msg = f"{self._name} has no trusted certificate ({self._quoted(reason(error))}); {remedy}"
             raise MetricsError(msg) from None
         except OSError as error:  # of requests too; a missing REQUESTS_CA_BUNDLE is not a RequestException
             remedy = "start the port forwarding, or correct the address"
-            msg = f"{self._name} cannot be reached ({self._quoted(_reason(error))}); {remedy}"
+            msg = f"{self._name} cannot be reached ({self._quoted(reason(error))}); {remedy}"
             raise MetricsError(msg) from None
         return self._series(answer)
 
@@ -163,18 +163,3 @@ class MetricsStore:
         hidden = text.replace(self._password, "***") if self._password else text
         short = visible(" ".join(hidden.split()))
         return short if len(short) <= _QUOTED else f"{short[:_QUOTED]}..."
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _reason(error: OSError) -> str:
-    """Return the message of the innermost cause of an error of a connection."""
-    inner: BaseException = error
-    while isinstance(cause := getattr(inner, "reason", None) or next(iter(inner.args), None), BaseException):
-        inner = cause
-    return str(inner).rpartition(": ")[2] or type(inner).__name__
