@@ -34,9 +34,9 @@ class ExitCode(IntEnum):
     CONFIRMATION_REQUIRED = 5
     """Confirmation required: a destructive change without its token, or a provider migration."""
     DRIFTED = 6
-    """The region differs from its declaration."""
+    """The region, or an external inventory, differs from the data."""
     UNREACHABLE = 7
-    """A cluster is unreachable, or the region does not exist, so its state is unknown."""
+    """A cluster or an inventory is unreachable, or the region does not exist, so its state is unknown."""
     BUG = 70
     """Unexpected failure of Jacquard itself."""
     INTERRUPTED = interrupts.EXIT_CODE

@@ -254,9 +254,10 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "inventory",
             "jacquard.cli.verbs.data.inventory:app",
-            "Import hosts from other systems, and export hosts to them.",
+            "Import hosts from other systems, compare them, and export hosts to other systems.",
             (
                 "jacquard inventory import eks-a-csv hardware.csv --env edge-1 --hall a --dry-run",
+                "jacquard inventory diff netbox --url https://netbox.example --env edge-1 --hall a",
                 "jacquard inventory export netbox edge-1 --out devices.csv",
             ),
         ),

@@ -82,7 +82,7 @@ class Converter:
             if not cells.get(column) and column not in OPTIONAL_COLUMNS and not reported:
                 self._problem(item, column, self._missing(item, column))
         return Row(
-            file=self.file,
+            file=item.page or self.file,
             line=item.line,
             cells={column: cells.get(column, "") for column in ALL_COLUMNS},
             origins=origins,
@@ -199,7 +199,7 @@ class Converter:
         return listed(dict.fromkeys((*self._keys["bmc"], *self._source.addresses)))
 
     def _problem(self, item: Record, column: str, text: str) -> None:
-        self.problems.append(Problem(self.file, item.line, column, text))
+        self.problems.append(Problem(item.page or self.file, item.line, column, text))
 
 
 def serials(text: str) -> list[str]:

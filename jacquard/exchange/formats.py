@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import Problem
-from jacquard.exchange import bare_metal_hosts, eks_a_csv, netbox, nico
+from jacquard.exchange import bare_metal_hosts, eks_a_csv, nautobot, netbox, nico
 from jacquard.exchange.records import Record
 
 
@@ -23,6 +23,7 @@ class SourceFormat(StrEnum):
 
     EKS_A_CSV = "eks-a-csv"
     NETBOX = "netbox"
+    NAUTOBOT = "nautobot"
     NICO = "nico"
     BARE_METAL_HOSTS = "bare-metal-hosts"
 
@@ -76,6 +77,12 @@ _SOURCES = (
         keys=netbox.SOURCES,
         addresses=netbox.ADDRESSES,
         ports=("cf_bmc_port", "bmc_port"),
+    ),
+    Source(
+        name=SourceFormat.NAUTOBOT,
+        read=nautobot.read_nautobot,
+        keys=nautobot.SOURCES,
+        ports=("cf_bmc_port",),
     ),
     Source(
         name=SourceFormat.NICO,

@@ -22,6 +22,8 @@ from jacquard.exchange.records import Record, alike, known_keys
 from jacquard.exchange.treatments import Facts, covering, treatments
 
 Cells = Mapping[str, str]
+_Place = tuple[str, int, str]
+"""File, line and column of a value."""
 _RULES = (
     rules.host_duplicates,
     rules.halls,
@@ -72,9 +74,32 @@ def import_hosts(
     Raises:
         SpecError: with all problems of the file, or of the region after the import.
     """
+    return merge(environment, hall, read_hosts(file, content, source), source, choices, prune=prune)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosts:
+    """Records of the hosts of another system."""
+
+    origin: str
+    """File, or address of an API."""
+    records: Sequence[Record]
+    problems: Sequence[Problem] = ()
+
+
+def read_hosts(file: str, content: str, source: Source) -> Hosts:
+    """Return the hosts in the ``content`` of a file."""
     if rule := other_text(content):
-        raise SpecError(environment.name, [Problem(file, 0, "", rule)])
+        return Hosts(origin=file, records=(), problems=[Problem(file, 0, "", rule)])
     records, problems = source.read(file, content)
+    return Hosts(origin=file, records=records, problems=problems)
+
+
+def merge(
+    environment: Environment, hall: str, hosts: Hosts, source: Source, choices: Choices, *, prune: bool
+) -> Import:
+    """Return the inventory of ``hall`` after an import of ``hosts``, like `import_hosts`."""
+    file, records, problems = hosts.origin, hosts.records, [*hosts.problems]
     if not problems and not choices.maps:
         problems += _other_format(file, source, records)
     kinds = [kind.name for kind in environment.instance_types.instance_types]
@@ -100,7 +125,9 @@ def import_hosts(
         )
     problems = converter.problems
     draft = _Draft(environment, hall, new, old, prune=prune)
-    problems += [*unprintable(new)] or draft.problems({(problem.line, problem.path) for problem in converter.problems})
+    problems += [*unprintable(new)] or draft.problems(
+        {(problem.file, problem.line, problem.path) for problem in converter.problems}
+    )
     problems += facts.problems
     if problems:
         raise SpecError(environment.name, problems)
@@ -131,8 +158,8 @@ class _Draft:
         self._reader = InventoryReader(self.file, hall)
         self._hosts = self._reader.read(self.text)
 
-    def problems(self, reported: set[tuple[int, str]]) -> list[Problem]:
-        """Return the problems, located in the foreign file, except those already ``reported`` (line and column)."""
+    def problems(self, reported: set[_Place]) -> list[Problem]:
+        """Return the problems, located in the foreign file, except those already ``reported``."""
         if reported or self._reader.problems:
             located = [self._located(problem) for problem in self._reader.problems]
             return [problem for place, problem in located if place not in reported]
@@ -166,18 +193,18 @@ class _Draft:
         for rule in _RULES:
             yield from rule(after)
 
-    def _located(self, problem: Problem) -> tuple[tuple[int, str], Problem]:
-        """Return the line and column of ``problem`` in the file with the row, and the problem with that location."""
+    def _located(self, problem: Problem) -> tuple[_Place, Problem]:
+        """Return the place of ``problem`` in the file with the row, and the problem with that location."""
         row = self._row(problem.line) if problem.file == self.file else None
         text = re.sub(rf"{re.escape(self.file)}:([0-9]+)", self._place, problem.text)
         if row is None:
-            return (0, ""), Problem(problem.file, problem.line, problem.path, text, problem.rule)
+            return ("", 0, ""), Problem(problem.file, problem.line, problem.path, text, problem.rule)
         path = row.origins.get(problem.path, problem.path)
-        return (row.line, problem.path), Problem(row.file, row.line, path, text, problem.rule)
+        return (row.file, row.line, problem.path), Problem(row.file, row.line, path, text, problem.rule)
 
     def _place(self, match: re.Match[str]) -> str:
         row = self._row(int(match[1]))
-        return f"{row.file}:{row.line}" if row else match[0]
+        return Problem(row.file, row.line, "", "").place if row else match[0]
 
     def _row(self, line: int) -> Row | None:
         index = line - 2  # the header is line 1

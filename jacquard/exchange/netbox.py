@@ -71,15 +71,17 @@ def _read_devices(file: str, text: str) -> tuple[list[Record], list[Problem]]:
                 Problem(file, line, "", "is an object of a database dump; write the response of /api/dcim/devices/")
             )
         elif isinstance(device, dict):
-            custom = device.get("custom_fields")
-            fields = (
-                {f"cf_{name}": _csv_value(value) for name, value in custom.items()} if isinstance(custom, dict) else {}
-            )
-            fields |= {name: _csv_value(value) for name, value in device.items() if name != "custom_fields"}
-            records.append(record(line, fields))
+            records.append(record(line, device_fields(device)))
         else:
             problems.append(Problem(file, line, "", "is not a device; write the response of /api/dcim/devices/"))
     return records, problems
+
+
+def device_fields(device: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a device of an API with the keys of CSV, and with names instead of referenced objects."""
+    custom = device.get("custom_fields")
+    fields = {f"cf_{name}": _csv_value(value) for name, value in custom.items()} if isinstance(custom, dict) else {}
+    return fields | {name: _csv_value(value) for name, value in device.items() if name != "custom_fields"}
 
 
 def _csv_value(value: Any) -> Any:

@@ -20,11 +20,13 @@ class Record:
     """A machine of a foreign file."""
 
     line: int
-    """Line number at which the machine starts, from 1."""
+    """Line number at which the machine starts, from 1; 0 for a machine of an API."""
     fields: Mapping[str, Any]
     """Fields, nested as in the file."""
     withheld: tuple[str, ...] = ()
     """Names of the dropped credentials."""
+    page: str = ""
+    """Address of the machine's page in the other system; empty for a machine of a file."""
 
     def value(self, key: str) -> str | None:
         """Return the text at ``key``, such as ``mac``, ``labels.type`` or ``host_nics[0].mac_address``; None if absent.
@@ -59,10 +61,10 @@ class Record:
         return _keys(self.fields)
 
 
-def record(line: int, fields: Mapping[str, Any]) -> Record:
+def record(line: int, fields: Mapping[str, Any], page: str = "") -> Record:
     """Return ``fields`` as a record without credentials."""
     withheld: dict[str, None] = {}
-    return Record(line=line, fields=_without(fields, withheld), withheld=tuple(withheld))
+    return Record(line=line, fields=_without(fields, withheld), withheld=tuple(withheld), page=page)
 
 
 def is_credential(key: str) -> bool:

@@ -71,7 +71,7 @@ class Facts:
         self._used = {_INDEX.sub("[]", key) for key in used}
         self._covering: dict[str, str] = {}
         self._first: dict[str, str] = {}
-        self._rows: dict[str, dict[str, set[int]]] = {}
+        self._rows: dict[str, dict[str, set[tuple[str, int]]]] = {}
 
     def add(self, item: Record, properties: Mapping[str, str], *, new: bool) -> None:
         """Add the values of ``item``.
@@ -90,7 +90,7 @@ class Facts:
                 self._problem(item, field, row.refuse, row.remedy)
             else:
                 reason = _UNKNOWN if row is None else row.report or _KEPT
-                self._rows.setdefault(reason, {}).setdefault(field, set()).add(item.line)
+                self._rows.setdefault(reason, {}).setdefault(field, set()).add((item.page, item.line))
 
     def notes(self) -> Iterator[str]:
         """Yield the fields that are not used, by reason."""
@@ -108,4 +108,4 @@ class Facts:
 
     def _problem(self, item: Record, field: str, reason: str, remedy: str | None) -> None:
         text = f"{reason} (got {shown(item.fact(field))}); {remedy}"
-        self.problems.append(Problem(self._file, item.line, field, text))
+        self.problems.append(Problem(item.page or self._file, item.line, field, text))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from environment_data import ENVIRONMENTS
+from fake_inventory import netbox_with_a_new_host
 from local_region import JACQUARD, LocalRegion, processes_of
 from repositories import COMMIT, committed, git
 from walkthrough import HOW_TOS, RETIRED_REGION, Command, Edit, Script, steps
@@ -59,6 +60,14 @@ def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
     project = region.environments.parent
     if page == LAST:
         _remove_vms(region)
+    with netbox_with_a_new_host("edge-1", region.environments) as variables:
+        region.variables.update(variables)
+        _follow(region, project, page)
+    git(project, "add", "environments")
+    git(project, *COMMIT, "--allow-empty")
+
+
+def _follow(region: LocalRegion, project: Path, page: str) -> None:
     for step in steps(f"how-to/{page}.md"):
         match step:
             case Edit():
@@ -72,5 +81,3 @@ def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
                 if arguments[0] == "up":  # what is applied is committed
                     git(project, "add", "environments")
                     git(project, *COMMIT, "--allow-empty")
-    git(project, "add", "environments")
-    git(project, *COMMIT, "--allow-empty")

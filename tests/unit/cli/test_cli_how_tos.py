@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from environment_data import ENVIRONMENTS
+from fake_inventory import netbox_with_a_new_host
 from repositories import COMMIT, committed, git
 from typer.testing import Result
 from walkthrough import HOW_TOS, RETIRED_REGION, TWO_REGIONS, Command, Edit, Script, retired_region, steps
@@ -70,6 +71,10 @@ def another(name: str, hosts: set[str]) -> Callable[[Environment, Path], bool]:
     return right
 
 
+def new_host(region: Environment) -> bool:
+    return len(region.hosts) == 13 and "a05-u01" in {host.host for host in region.hosts}
+
+
 def empty(region: Environment) -> bool:
     return region.tenants == () and region.allocations.hosts == {}
 
@@ -83,6 +88,7 @@ RESULTS: dict[str, Callable[[Environment], bool]] = {
     "upgrade-jacquard": unchanged,
     "retire-a-tenant": empty,
     "rotate-bmc-logins": logins,
+    "keep-inventory-in-step-with-netbox": new_host,
     "restore": unchanged,
     "deliver-with-gitops": unchanged,
 }
@@ -121,6 +127,16 @@ def follow(invoke: Invoke, project: Path, every: list[Command | Edit | Script]) 
                 assert result.exit_code == ExitCode.OK, f"{verb}: {result.output}"
 
 
+@pytest.fixture
+def netbox(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """NetBox with the hosts of the region and a further one, in the variables of the page."""
+    with netbox_with_a_new_host("edge-1", project / "environments") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+@pytest.mark.usefixtures("netbox")
 @pytest.mark.parametrize("page", [*RESULTS, *OTHERS])
 def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path, page: str) -> None:
     follow(invoke, project, steps(f"how-to/{page}.md"))

@@ -36,6 +36,7 @@ READS_DATA = {
     "host": ("laptop", "a01-u01", "--to", "triage", "--reason", "broken"),
     "reconcile-hosts": ("laptop",),
     "promote": ("laptop", "acme-train/train"),
+    "inventory diff": ("eks-a-csv", "HOSTS", "--env", "laptop", "--hall", "a"),
     "inventory import": ("eks-a-csv", "HOSTS", "--env", "laptop", "--hall", "a"),
 }
 """Commands that load an environment, with arguments."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environment_data import ENVIRONMENTS
+from fake_inventory import FakeInventory, device, fake_inventory
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
@@ -19,6 +21,7 @@ from jacquard.exchange.importing import Import, import_hosts
 FILES = Path(__file__).parent / "files"
 Read = Callable[..., Import]
 Refused = Callable[..., str]
+Serve = Callable[..., FakeInventory]
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +53,14 @@ def refused(read: Read) -> Refused:
         return str(caught.value).partition("\n")[2]
 
     return run
+
+
+@pytest.fixture
+def serve(region: Environment) -> Iterator[Serve]:
+    """Serve the hosts of the region."""
+    with ExitStack() as stack:
+
+        def start(kind: str, **options: Any) -> FakeInventory:
+            return stack.enter_context(fake_inventory(kind, map(device, region.hosts), **options))
+
+        yield start

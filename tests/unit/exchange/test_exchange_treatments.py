@@ -31,6 +31,8 @@ CELLS |= {"leaf": "leaf-a9"}
 LABELS = {f"jacquard.dev/{name}": value for name, value in (("hall", "a"), ("rack", "a09"), ("leaf", "leaf-a9"))}
 HOSTS: dict[str, dict[str, Any]] = {
     "netbox": {"name": "a09-u01", "serial": "G26A0901", "rack": "a09", "location": "a", "oob_ip": "10.1.9.1/16"},
+    "nautobot": {"name": "a09-u01", "serial": "G26A0901", "rack": {"name": "a09"}, "location": {"name": "a"}}
+    | {"custom_fields": {"bmc": "10.1.9.1"}},
     "eks-a-csv": {"hostname": "a09-u01", "bmc_ip": "10.1.9.1", "mac": "02:00:00:01:09:01", "serial": "G26A0901"},
     "nico": {
         "chassis_serial_number": "G26A0901",
@@ -87,7 +89,7 @@ def with_value(name: str, field: str, value: str, host: str) -> dict[str, Any]:
             nic = {"mac_address": "02:00:00:01:09:01", leaf: value}
             body |= {"interfaces": [], path[0]: [nic]}
             return body
-    elif name == "netbox":
+    elif name in {"netbox", "nautobot"}:
         body["name"] = host
     else:
         body["hostname"] = host
@@ -193,7 +195,7 @@ def test_every_field_of_the_published_definition_is_covered_and_no_row_is_stale(
 
 
 def test_a_field_that_the_format_does_not_have_is_reported(region: Any) -> None:
-    unknown = {"netbox": "odd", "eks-a-csv": "odd", "nico": "odd", "bare-metal-hosts": "spec.odd"}
+    unknown = {"netbox": "odd", "nautobot": "odd", "eks-a-csv": "odd", "nico": "odd", "bare-metal-hosts": "spec.odd"}
 
     for name, field in unknown.items():
         notes = imported(region, name, with_value(name, field, "x", "a09-u01"))

@@ -1,4 +1,4 @@
-"""Output of ``jacquard inventory import``: added, changed and removed hosts."""
+"""Output of ``jacquard inventory import`` and ``diff``: added, changed and removed hosts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,19 +14,32 @@ MAX_SHOWN = 20
 
 
 def lines(file: str, source: str, done: Import) -> Iterator[Text]:
-    """Yield the result as text; ``file`` is the inventory, ``source`` the imported file."""
+    """Yield the result as text; ``file`` is the inventory, ``source`` the imported file or API."""
     counts = {"added": len(done.added), "changed": len(done.changed), "removed": len(done.removed)}
     totals = [f"{count} {change}" for change, count in counts.items() if count] or ["nothing to change"]
     totals += [f"{done.unchanged} unchanged"] if done.unchanged else []
     yield Text(f"{file}: {', '.join(totals)}")
+    yield from _hosts(done)
+    if done.kept:
+        yield Text(f"not in {source} but kept: {listed(done.kept, MAX_SHOWN)}; --prune removes them")
+
+
+def compared(file: str, source: str, done: Import) -> Iterator[Text]:
+    """Yield the differences between the inventory ``file`` and ``source`` as text."""
+    counts = {"new": len(done.added), "changed": len(done.changed), "missing": len(done.removed)}
+    totals = [f"{count} {change}" for change, count in counts.items() if count] or ["no differences"]
+    totals += [f"{done.unchanged} equal"] if done.unchanged else []
+    yield Text(f"{file}, compared with {source}: {', '.join(totals)}")
+    yield from _hosts(done)
+
+
+def _hosts(done: Import) -> Iterator[Text]:
     added = [f"{host.host}: rack {host.rack}, slot {host.slot}, {host.instance_type}" for host in done.added]
     changed = [f"{change.host}: {_columns(change)}" for change in done.changed]
     for mark, style, hosts in (("+", "green", added), ("~", "yellow", changed), ("-", "red", done.removed)):
         yield from (Text(f"{mark} {host}", style=style) for host in hosts[:MAX_SHOWN])
         if len(hosts) > MAX_SHOWN:
             yield Text(f"{mark} and {len(hosts) - MAX_SHOWN} more; --format json lists all", style=style)
-    if done.kept:
-        yield Text(f"not in {source} but kept: {listed(done.kept, MAX_SHOWN)}; --prune removes them")
 
 
 def to_json(done: Import) -> dict[str, Any]:
