@@ -34,10 +34,10 @@ _SIGNED = re.compile(r"\?[\w%+/.~-]{16,}=*(?![\w%=&])")
 """Query without names."""
 _HARMLESS = re.compile(
     r"region|profile|endpoint|awssdk|metadata|ns|domain|project|protocol|sslmode|storage_account|use_path_style"
-    r"|s3forcepathstyle|disable_https|disablessl|hostname_immutable|version|versionid",
+    r"|s3forcepathstyle|disable_https|disablessl|hostname_immutable|version|versionid|var-tenant|var-cluster",
     re.IGNORECASE,
 )
-"""Parameters of URLs that are shown, above all those of Pulumi's backends."""
+"""Parameters of URLs that are shown: those of Pulumi's backends, and variables of dashboards."""
 _SECRET_PARAMETER = re.compile(
     r"sig|key|auth|code|hdn(?:ts|ea|tl)|__gda__|.*(?:signature|token|secret|passw|pwd|passphrase|credential|jwt|hmac"
     r"|authorization|(?:api|access|account|auth|private)[-_]?key).*",

@@ -141,6 +141,15 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard fleet", "jacquard fleet --drift edge-1.json", "jacquard fleet --format json > fleet.json"),
         ),
         Verb(
+            "backstage",
+            "jacquard.cli.verbs.backstage:backstage",
+            "Print regions, tenants, clusters and pools as entities of Backstage's catalog.",
+            (
+                "jacquard backstage --out catalog-info.yaml",
+                "jacquard backstage edge-1 --owner group:default/infra --grafana https://grafana.example",
+            ),
+        ),
+        Verb(
             "logs",
             "jacquard.cli.verbs.logs:logs",
             "Show the logs of a local region's components.",

@@ -30,6 +30,7 @@ NOT_READ = {
     "preview": "previews the creation of the region",
     "down": "removes the region, so an absent one is the result",
     "fleet": "reports data",
+    "backstage": "reports data",
     "place": "edits data",
     "campaign": "edits data; facts of clusters come from files",
     "impact": "compares data; facts of clusters come from a file",

@@ -88,6 +88,7 @@ def test_logins_signatures_and_named_values_are_masked(text: str) -> None:
         "https://[fd00::1]:8443/a@b",
         "ssh://git@git.example/x",
         "postgres://pulumi@db.example/state?sslmode=require",
+        "https://grafana.example/d/jacquard-pools?var-cluster=acme-train",
         "s3://bucket/region?region=eu-central-1&awssdk=v2&profile=x",
         "registry.example:5000/os@sha256:0123abcd",
         "oci://registry.example:5000/charts/kamaji@sha256:0123abcd",
