@@ -53,8 +53,9 @@ APIS: Mapping[SourceFormat, InventoryApi] = {
         token_variable="NETBOX_TOKEN",  # noqa: S106 - the name of a variable
         # Values are slugs, or names of custom fields' values (netbox:netbox/dcim/filtersets.py, DeviceFilterSet).
         filters=("site", "location", "rack", "role", "status", "tag", "region", "site_group", "tenant", "manufacturer"),
-        # Rendered configuration contexts are large, not used, and can contain credentials.
-        query={"exclude": "config_context"},
+        # Rendered configuration contexts are large, not used, and can contain credentials. NetBox 4.7 ignores
+        # `exclude`, and releases before 4.5.2 ignore `omit`.
+        query={"exclude": "config_context", "omit": "config_context"},
     ),
     SourceFormat.NAUTOBOT: InventoryApi(
         title="Nautobot",

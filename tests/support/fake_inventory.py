@@ -37,7 +37,7 @@ _FILTERS = {
     "nautobot": {"location": "location", "role": "role", "tags": "tags", "rack": "rack"},
 }
 _STATUSES = ("offline", "active", "planned", "staged", "failed", "inventory", "decommissioning")
-_OPTIONS = {"limit", "offset", "exclude", "depth", "brief", "ordering", "format"}
+_OPTIONS = {"limit", "offset", "exclude", "omit", "depth", "brief", "ordering", "format"}
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ class FakeInventory:
             head = {"id": number, "url": url, "display": name}
             if query.get("brief"):
                 return {**head, "name": name, "description": ""}
-            hidden = {"config_context"} & {*query.get("exclude", [])}
+            newer = float(self.version or VERSIONS[self.kind]) >= 4.7  # which ignores the older option
+            hidden = {"config_context"} & {*query.get("omit" if newer else "exclude", [])}
             status = {"value": item["status"], "label": item["status"].title()}
             return {**head, **{key: value for key, value in item.items() if key not in hidden}, "status": status}
         identity = f"{number:08d}-ed58-4938-ab6f-cb6a9e584f14"

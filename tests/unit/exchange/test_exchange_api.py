@@ -71,8 +71,12 @@ def test_the_scheme_of_the_header_is_that_of_the_token(serve: Serve, kind: str, 
     assert {header for _, header in server.requests} == {f"{scheme} {token}"}
 
 
-def test_contexts_that_can_contain_credentials_are_not_requested(serve: Serve) -> None:
-    assert not any("config_context" in item for item in read(serve("netbox")))
+@pytest.mark.parametrize("version", ["4.4", "4.7"])
+def test_contexts_that_can_contain_credentials_are_not_requested(serve: Serve, version: str) -> None:
+    server = serve("netbox")
+    server.version = version
+
+    assert not any("config_context" in item for item in read(server))
 
 
 @pytest.mark.parametrize(
