@@ -26,11 +26,21 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, digests, dns, lock_pins, locks, observability, registry, version_limits
+from components.rules.region import (
+    capacity,
+    digests,
+    dns,
+    lock_pins,
+    locks,
+    names,
+    observability,
+    registry,
+    version_limits,
+)
 from components.rules.rule import Findings, Rule, advisory_period, rule_name
-from components.rules.storage import storage
+from components.rules.storage import buckets, storage
 from components.rules.tables import ALL
-from components.rules.workloads import queues
+from components.rules.workloads import queues, serving, slurm
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.policy import RuleId
@@ -116,6 +126,23 @@ EXPLAINS = (
         causes=(inventory.rack_sizes,),
         consequences=(queues.quotas,),
         because="the number of nodes of a rack determines the size of a pool",
+    ),
+    Explains(
+        causes=(slurm.partition_pools,),
+        consequences=(slurm.unused_locks,),
+        because="the partition may mean the pool that no partition lists",
+    ),
+    Explains(
+        causes=(names.list_duplicates,),
+        consequences=(buckets.one_owner,),
+        same_place=True,
+        because="the name of a bucket is also its default name in the store",
+    ),
+    Explains(
+        causes=(serving.queued,),
+        consequences=(serving.pool_room,),
+        same_place=True,
+        because="the quota of a team is at most the pool, and both limit the same groups",
     ),
     Explains(
         causes=(version_limits.dpu_images,),

@@ -192,11 +192,16 @@ def _beside_others(environment: Environment, kind: InstanceType) -> str:
 
 
 def _is_resized(environment: Environment, placed: PlacedCluster) -> bool:
-    """Return whether a pool of a cluster requests more or fewer nodes than run."""
-    wanted = {
-        pool_key(placed.cluster.name, pool.name): wanted_nodes(environment, pool) for pool in placed.cluster.pools
-    }
-    return any(wanted[key] != count for key, count in _nodes(environment).items() if key in wanted)
+    """Return whether a pool of a cluster requests another number of nodes, or of most nodes, than the lock file has."""
+    mine = {pool_key(placed.cluster.name, pool.name): pool for pool in placed.cluster.pools}
+    nodes, most = _nodes(environment), Counter[str]()
+    for key, group in environment.allocations.groups.items():
+        most[pool_of(key)] += group.most_nodes
+    return any(
+        (nodes[key], most[key]) != (wanted_nodes(environment, pool), most_nodes(environment, pool))
+        for key, pool in mine.items()
+        if key in nodes
+    )
 
 
 def _nodes(environment: Environment) -> Counter[str]:

@@ -1,12 +1,13 @@
 """Rules about node pools: burn-in, reboots, rollouts, immutable fields, and removal in two steps."""
 
+import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, declared_spares, place, pools, problem
 from components.rollout.limits import RolloutLimits
 from components.rules.region.running import first_group
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import cluster_of, group_key, pool_key, pool_of
@@ -44,6 +45,16 @@ def patience(environment: Environment) -> Iterator[Problem]:
                 f" reboot; write at least {_PATIENCE_SECONDS}"
             )
             yield problem(environment, placed.file, (*placed.path, "health", "unhealthy_timeout_seconds"), text)
+
+
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
+def bounds(environment: Environment) -> Iterator[Problem]:
+    """Report bounds of pools without autoscaling, which have ``nodes`` nodes for all values of the bounds."""
+    for placed in pools(environment):
+        names = [name for name in ("min_nodes", "max_nodes") if getattr(placed.pool, name) is not None]
+        if names and not placed.pool.autoscaling:
+            text = f"has {' and '.join(names)} without autoscaling, which have no effect; write autoscaling: true, or"
+            yield problem(environment, placed.file, placed.path, f"{text} remove {'it' if len(names) == 1 else 'them'}")
 
 
 def surges(environment: Environment) -> Iterator[Problem]:
@@ -163,6 +174,6 @@ def rollout_limits(environment: Environment) -> Iterator[Problem]:
 
 
 RULES = Rules(
-    data=(burn_ins, patience, surges, restarts, failure_domains, instance_types, endings),
+    data=(burn_ins, patience, bounds, surges, restarts, failure_domains, instance_types, endings),
     locks=(rollout_limits,),
 )

@@ -14,6 +14,7 @@ from components.specs.network.tenant_network import PrefixKind
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed, suggestion
 from components.specs.region.tenant import TenantSpec
+from components.specs.workloads.serving import Exposure
 
 
 def quota_classes(environment: Environment) -> Iterator[Problem]:
@@ -57,6 +58,7 @@ def _logins(tenant: TenantSpec) -> int:
     return sum(map(has_public_login, tenant.clusters))
 
 
+_MAX_NAMES = 3
 _ORDER = ("vms", "public_ips")
 _QUOTA = ("quotas", "public_ips")
 
@@ -77,7 +79,9 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 
 
 def vms(environment: Environment) -> Iterator[Problem]:
-    """Report quotas that the tenant's VMs exceed: machines, CPUs, memory, GPUs, volumes and public addresses.
+    """Report quotas that VMs, Slurm clusters and endpoints of a tenant exceed.
+
+    They are quotas of machines, CPUs, memory, GPUs, volumes, load balancers and public addresses.
 
     Several quotas below the same VMs have one cause, so they are one problem.
     """
@@ -90,7 +94,8 @@ def vms(environment: Environment) -> Iterator[Problem]:
         elif short:
             common = () if len({path[0] for path, _, _ in short}) > 1 else short[0][0][:1]
             needs = listed(f"{'.'.join(path[len(common) :])}: {need}" for path, _, need in short)
-            text = f"VMs need more than these quotas; write at least {needs}"
+            users = "VMs" if tenant.vms else "Slurm clusters and endpoints"
+            text = f"{users} need more than these quotas; write at least {needs}"
             yield problem(environment, tenant_file(tenant), ("quotas", *common), text)
 
 
@@ -106,16 +111,23 @@ def _exceeded(environment: Environment, tenant: TenantSpec) -> Iterator[tuple[tu
         if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
             need = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
             yield ("vms", key), f"VMs need {need} {measure}, more than {most}", need
-    volumes = _storage(tenant)
+    of_vms, of_slurm = _storage(tenant), _slurm_storage(tenant)
     for name, quota in quotas.storage.items():
-        if volumes[name] > bytes_of(quota):
-            need = _gibibytes(volumes[name])
-            yield ("storage", name), f"volumes of VMs need {need} of {name}, more than {quota}", need
+        if of_vms[name] + of_slurm[name] > bytes_of(quota):
+            need = _gibibytes(of_vms[name] + of_slurm[name])
+            users = " and ".join(user for user, used in (("VMs", of_vms), ("Slurm", of_slurm)) if used[name])
+            yield ("storage", name), f"volumes of {users} need {need} of {name}, more than {quota}", need
+    balancers = _balancers(tenant)
+    if quotas.load_balancers is not None and len(balancers) > quotas.load_balancers:
+        users = listed(balancers, _MAX_NAMES)
+        fault = f"the data order {len(balancers)} ({users}), more than {quotas.load_balancers}"
+        yield ("load_balancers",), fault, str(len(balancers))
     addresses = _ordered_addresses(tenant)
     if quotas.public_ips is not None and addresses > quotas.public_ips:
         there = f" ({place(environment, tenant_file(tenant), _ORDER)})" if tenant.vms else ""
         users = " and ".join((*(("VMs",) if tenant.vms else ()), *(("login nodes",) if _logins(tenant) else ())))
-        fault = f"{users} need {addresses} public addresses{there}, more than {quotas.public_ips}"
+        noun = "address" if addresses == 1 else "addresses"
+        fault = f"{users} need {addresses} public {noun}{there}, more than {quotas.public_ips}"
         yield _QUOTA[1:], fault, str(addresses)
 
 
@@ -130,6 +142,27 @@ def _storage(tenant: TenantSpec) -> Counter[str]:
         for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):
             used[volume.storage_class] += (vm.count or 1) * bytes_of(volume.size)
     return used
+
+
+def _slurm_storage(tenant: TenantSpec) -> Counter[str]:
+    """Return the bytes that volumes of a tenant's Slurm clusters use, by storage class."""
+    used = Counter[str]()
+    for spec in (cluster.slurm for cluster in tenant.clusters if cluster.slurm):
+        used[spec.controller.storage_class] += bytes_of(spec.controller.size)
+        for volume in spec.volumes:
+            used[volume.storage_class] += bytes_of(volume.size)
+    return used
+
+
+def _balancers(tenant: TenantSpec) -> list[str]:
+    """Return the users of load balancers that the data order: endpoints, and login nodes of Slurm."""
+    found = []
+    for cluster in tenant.clusters:
+        if cluster.slurm and cluster.slurm.login:
+            found.append(f"login nodes of {cluster.name}")
+        endpoints = cluster.serving.endpoints if cluster.serving else ()
+        found += [f"endpoint {one.name}" for one in endpoints if one.exposure is Exposure.LOAD_BALANCER]
+    return found
 
 
 RULES = Rules(data=(quota_classes, public_addresses, load_balancers, vms))

@@ -12,6 +12,7 @@ from components.specs.add_ons.add_ons import Capability
 from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, one_of
+from components.specs.storage.buckets import Rights
 from components.specs.workloads.serving import Exposure
 
 
@@ -71,23 +72,45 @@ def caches(environment: Environment) -> Iterator[Problem]:
         elif kind.nvme_disk_size:
             most = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) // GIBIBYTE) - entry.reserved_gib
             if bytes_of(cache.size) > most * GIBIBYTE:
-                text = f"is more than the disks of {kind.name} have for volumes; write {most}Gi or less"
+                text = f"{cache.size} is more than the disks of {kind.name} have for volumes; write {most}Gi or less"
                 yield problem(environment, served.placed.file, (*path, "size"), text)
 
 
 def buckets(environment: Environment) -> Iterator[Problem]:
-    """Report endpoints that load weights from a bucket without keys in their namespace."""
+    """Report endpoints that load weights from a bucket without keys in their namespace, or with keys that only write.
+
+    Undeclared names are left to `serving.names` and `buckets.references`: they may mean the right ones.
+    """
     for served in endpoints(environment):
-        cluster, spec = served.placed.cluster.name, served.spec
+        cluster, spec = served.placed.cluster, served.spec
+        names = {other.name for other in served.placed.tenant.clusters}
         for at, bucket in enumerate(served.placed.tenant.buckets):
-            keys = {space for access in bucket.access if access.cluster == cluster for space in access.namespaces}
-            if bucket.name == spec.bucket and spec.namespace not in keys:
-                there = place(environment, served.placed.file, ("buckets", at))
+            if bucket.name != spec.bucket or spec.namespace not in {space.name for space in cluster.namespaces}:
+                continue
+            if any(access.cluster not in names for access in bucket.access):
+                continue
+            keys = {
+                space: (index, access.rights)
+                for index, access in enumerate(bucket.access)
+                if access.cluster == cluster.name
+                for space in access.namespaces
+            }
+            index, rights = keys.get(spec.namespace, (None, None))
+            where = ("buckets", at) if index is None else ("buckets", at, "access", index)
+            there = place(environment, served.placed.file, where)
+            if index is None:
                 text = (
-                    f"'{bucket.name}' has no keys in namespace {spec.namespace} ({there}); add {{cluster: {cluster},"
-                    f" namespaces: [{spec.namespace}], rights: read}} to its access"
+                    f"'{bucket.name}' has no keys in namespace {spec.namespace} ({there}); add {{cluster:"
+                    f" {cluster.name}, namespaces: [{spec.namespace}], rights: read}} to its access"
                 )
-                yield problem(environment, served.placed.file, (*served.path, "bucket"), text)
+            elif rights is Rights.WRITE:
+                text = (
+                    f"'{bucket.name}' has keys in namespace {spec.namespace} that cannot read ({there}); write rights:"
+                    " read there"
+                )
+            else:
+                continue
+            yield problem(environment, served.placed.file, (*served.path, "bucket"), text)
 
 
 RULES = Rules(data=(load_balancers, host_names, caches, buckets))

@@ -100,7 +100,7 @@ def names(environment: Environment) -> Iterator[Problem]:
 
 
 def usable_pools(environment: Environment) -> Iterator[Problem]:
-    """Report quotas on pools where jobs of queues cannot run: without nodes, for services, or for VMs."""
+    """Report quotas on pools where jobs of queues cannot run: without nodes, or for services, Slurm or VMs."""
     for queues in _queues(environment):
         for path, team in queues.teams():
             for field, pool in queues.known(team):
@@ -212,6 +212,8 @@ def _unusable(environment: Environment, queues: _Queues, pool: NodePoolSpec) -> 
     if pool.retire:
         return "is being retired and has no nodes"
     cluster = queues.cluster.cluster
+    if cluster.slurm is not None and pool.name in cluster.slurm.pools:
+        return "belongs to Slurm"
     of_vms = vm_pools(environment, vms, cluster) if vms and vms.cluster == cluster.name else ()
     return "runs VMs, which do not wait in queues" if pool.name in [other.name for other in of_vms] else ""
 

@@ -78,7 +78,7 @@ def pool_room(environment: Environment) -> Iterator[Problem]:
     total = Counter[tuple[str, str]]()
     for served in endpoints(environment):
         pool, spec = served.pool, served.spec
-        if pool is None or pool.retire:
+        if pool is None or not _is_judged(environment, served):
             continue
         key = (served.placed.cluster.name, pool.name)
         most, before = most_nodes(environment, pool), total[key]
@@ -174,18 +174,21 @@ def queued(environment: Environment) -> Iterator[Problem]:
             there = place(environment, served.placed.file, (*served.placed.path, "queues", "teams"))
             text = f"'{spec.namespace}' is in no team of queues ({there}), so it has no queue; add it to a team"
             yield problem(environment, served.placed.file, (*served.path, "namespace"), text)
-        elif served.pool is not None:
+        elif served.pool is not None and _is_judged(environment, served):
             key = (cluster.name, team.name, served.pool.name)
             before, total[key] = total[key], total[key] + spec.all_nodes
             yield from _quota(environment, served, team, before)
 
 
 def _quota(environment: Environment, served: PlacedEndpoint, team: TeamQueueSpec, before: int) -> Iterator[Problem]:
-    most = team.most(served.spec.pool)
-    if before <= most < before + served.spec.all_nodes:
+    pool, most = served.spec.pool, team.most(served.spec.pool)
+    if not most:
+        text = f"'{pool}' is in neither nodes nor borrow of team {team.name}; add it there, or name a pool of the team"
+        yield problem(environment, served.placed.file, (*served.path, "pool"), text)
+    elif before <= most < before + served.spec.all_nodes:
         text = (
             f"{_amount(served.spec, before)}, but team {team.name} has and may borrow {most} nodes of pool"
-            f" {served.spec.pool}; {_fewer(served.spec, most - before)}, or raise nodes of the team"
+            f" {pool}; {_fewer(served.spec, most - before)}, or raise nodes of the team"
         )
         yield problem(environment, served.placed.file, (*served.path, "groups"), text)
 
@@ -225,6 +228,15 @@ def _unusable(environment: Environment, placed: PlacedCluster, pool: NodePoolSpe
     if pool.name in [other.name for other in of_vms]:
         return "runs VMs"
     return "" if queued_pool(environment, placed.cluster.name, pool).gpus else "has no GPUs"
+
+
+def _is_judged(environment: Environment, served: PlacedEndpoint) -> bool:
+    """Return whether a group of the endpoint can run on its pool, so that the number of groups can be judged."""
+    pool, domain = served.pool, served.spec.within
+    if pool is None or _unusable(environment, served.placed, pool):
+        return False
+    most = largest_domain(environment, served.placed.cluster.name, pool, domain) if domain else None
+    return most is None or served.spec.nodes <= most
 
 
 def _pool_place(environment: Environment, placed: PlacedCluster, pool: str) -> str:

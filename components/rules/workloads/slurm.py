@@ -78,32 +78,38 @@ def durable_state(environment: Environment) -> Iterator[Problem]:
 
 
 def locks(environment: Environment) -> Iterator[Problem]:
-    """Report pools of partitions without Slurm's taint, tainted pools without a partition, and pools with other uses.
+    """Report pools of partitions without Slurm's taint, and pools with other uses.
 
     The taint makes a node Slurm's: no pod of Kubernetes is scheduled there.
     """
     for placed, spec, path in _slurm(environment):
         for at, pool in enumerate(placed.cluster.pools):
-            there = (*placed.path, "pools", at)
-            locked = any(taint.key == LOCK and taint.effect in HARD for taint in pool.taints)
             if pool.name in spec.pools:
                 where = place(environment, placed.file, path)
-                for field, fault in _other_uses(environment, placed, pool, locked=locked):
+                for field, fault in _other_uses(environment, placed, pool):
                     text = f"its nodes are Slurm's ({where}), {fault}"
-                    yield problem(environment, placed.file, (*there, *field), text)
-            elif locked:
+                    yield problem(environment, placed.file, (*placed.path, "pools", at, *field), text)
+
+
+def unused_locks(environment: Environment) -> Iterator[Problem]:
+    """Report pools with Slurm's taint in no partition, where neither Slurm nor Kubernetes runs jobs."""
+    for placed, spec, _ in _slurm(environment):
+        for at, pool in enumerate(placed.cluster.pools):
+            if pool.name not in spec.pools and _is_locked(pool):
                 text = f"has the taint of Slurm, but no partition lists the pool; remove {LOCK}, or list the pool"
-                yield problem(environment, placed.file, (*there, "taints"), text)
+                yield problem(environment, placed.file, (*placed.path, "pools", at, "taints"), text)
 
 
-def _other_uses(
-    environment: Environment, placed: PlacedCluster, pool: NodePoolSpec, *, locked: bool
-) -> Iterator[tuple[DataPath, str]]:
+def _is_locked(pool: NodePoolSpec) -> bool:
+    return any(taint.key == LOCK and taint.effect in HARD for taint in pool.taints)
+
+
+def _other_uses(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> Iterator[tuple[DataPath, str]]:
     vms = placed.tenant.vms
-    if not locked:
-        yield ("taints",) if pool.taints else (), f"but pods of Kubernetes can run there; add {_LOCK} to taints"
     if pool.role is PoolRole.SYSTEM:
         yield ("role",), "but role system is for the services of the cluster; list another pool in the partition"
+    elif not _is_locked(pool):
+        yield ("taints",) if pool.taints else (), f"but pods of Kubernetes can run there; add {_LOCK} to taints"
     if pool.autoscaling:
         text = "and Slurm has one node for each of nodes; remove autoscaling, or list another pool in the partition"
         yield ("autoscaling",), text
@@ -211,5 +217,5 @@ def _keeps(entry: StorageClassSpec, *, shared: bool) -> bool:
 
 RULES = Rules(
     references=(partition_pools, volume_classes),
-    data=(add_on, durable_state, locks, whole_gpus, node_names, logins),
+    data=(add_on, durable_state, locks, unused_locks, whole_gpus, node_names, logins),
 )

@@ -35,7 +35,7 @@ Tunable = ValueType | Annotated[tuple[Text, ...], Field(min_length=1)]
 """Valid values: a type, or a choice of words."""
 _FORMS = {
     ValueType.CPU: (re.compile(r"[1-9][0-9]{0,6}m"), "a number of CPUs in thousandths like 500m"),
-    ValueType.MEMORY: (re.compile(QUANTITY), "a whole number with a binary unit like 512Mi"),
+    ValueType.MEMORY: (re.compile(QUANTITY), "a whole number above 0 with a binary unit like 512Mi"),
     ValueType.DURATION: (re.compile(r"[1-9][0-9]{0,6}[smh]"), "a duration with one of the units s, m and h like 30m"),
 }
 

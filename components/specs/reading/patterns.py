@@ -11,6 +11,7 @@ from components.specs.pools import gpu_sharing, intents, kubelet, nodes
 from components.specs.region import cluster_api, log_sink, metrics_sink, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
+from components.specs.workloads import slurm
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
@@ -23,7 +24,7 @@ PATTERN_RULES = {
     base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
     base.KUBERNETES_MINOR: "must be a minor version of Kubernetes like v1.36",
     base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
-    base.QUANTITY: "must be a whole number with a binary unit like 500Gi",
+    base.QUANTITY: "must be a whole number above 0 with a binary unit like 500Gi",
     base.HTTPS_URL: "must be a URL that starts with https://",
     base.OCI_URL: "must be a chart's URL that starts with oci://, without a tag",
     base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
@@ -68,6 +69,8 @@ PATTERN_RULES = {
     keys.WAVE_KEY: "must be a pool or dpus, and the number of a wave, like acme-train/train/1",
     keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
     root_device.HCTL: "must be a SCSI address of four numbers like 0:2:0:0",
+    slurm.DATABASE_NAME: "must be lower-case letters, digits and '_' and start with a letter, at most 64 characters",
+    slurm.MOUNT_PATH: "must be an absolute path of lower-case letters, digits, '-' and '_', other than /, like /home",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 

@@ -168,7 +168,7 @@ class BucketSpec(CheckedSpec):
             yield ConstraintViolation(
                 "needs versions, but the bucket keeps none; write versioning: true", ("object_lock",)
             )
-        if ends and not self.versioning:
+        elif ends and not self.versioning:
             text = (
                 "deletes old versions, but the bucket keeps none; write versioning: true, or remove old_versions_days"
             )

@@ -83,7 +83,11 @@ class TeamQueueSpec(CheckedSpec):
         for pool, count in self.lend.items():
             own = self.nodes.get(pool, 0)
             if count > own:
-                text = f"must be at most {own}, the team's nodes of pool {pool}; write {own} or less, or remove it"
+                text = (
+                    f"must be at most {own}, the team's nodes of pool {pool}; write {own} or less, or remove it"
+                    if own
+                    else f"lends nodes of pool {pool}, but the team owns none; remove it, or add the pool to nodes"
+                )
                 yield ConstraintViolation(text, ("lend", pool), count)
         for pool, gang in self.gangs.items():
             most = self.most(pool)
@@ -91,6 +95,9 @@ class TeamQueueSpec(CheckedSpec):
                 text = (
                     f"must be at most {most}, the nodes of pool {pool} that the team has and may borrow; write {most}"
                     " or less, or raise nodes"
+                    if most
+                    else f"is a job on pool {pool}, of which the team neither has nor may borrow nodes; remove it, or"
+                    " add the pool to nodes"
                 )
                 yield ConstraintViolation(text, ("gangs", pool, "nodes"), gang.nodes)
 
@@ -134,6 +141,11 @@ class QueuesSpec(CheckedSpec):
                     text = f"already belongs to team {owner}, and a namespace has one default queue; remove it"
                     yield ConstraintViolation(text, ("teams", index, "namespaces", at), name)
             yield from self._sharing(index, team)
+            if team.preemption is QueuePreemption.LOWER_CLASSES and not self.classes and not self.fair_sharing:
+                text = (
+                    "has no effect without classes, because all jobs have the same priority; add classes, or remove it"
+                )
+                yield ConstraintViolation(text, ("teams", index, "preemption"), team.preemption.value)
         for name, priority in self.classes.items():
             first = next(other for other, value in self.classes.items() if value == priority)
             if first != name:

@@ -21,6 +21,23 @@ DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
 DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
 """Name of a database, or of its user."""
+SYSTEM_PATHS = (
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var",
+)
+"""Directories of the images, and of the sockets, logs, keys and configuration that Slinky's operator mounts
+(SLURMOP:internal/builder/loginbuilder/login_app.go, workerbuilder/worker_app.go)."""
 MountPath = Annotated[str, StringConstraints(pattern=MOUNT_PATH, max_length=128)]
 """Absolute path of a mount, resolved and not the root."""
 
@@ -110,7 +127,7 @@ class SlurmSpec(CheckedSpec):
     daemons trust each other and tokens. It never changes."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield names that Slurm reserves, several default partitions, and entries that are listed twice."""
+        """Yield names that Slurm reserves, several defaults, volumes over system directories, and duplicates."""
         for at, partition in enumerate(self.partitions):
             if partition.name in RESERVED:
                 text = "is a keyword of Slurm's configuration; write another name"
@@ -123,7 +140,25 @@ class SlurmSpec(CheckedSpec):
         for at in others:
             text = f"{self.partitions[first].name} is already the default, and there can be only one; remove it"
             yield ConstraintViolation(text, ("partitions", at, "default"))
+        for at, volume in enumerate(self.volumes):
+            top = "/" + volume.path.split("/")[1]
+            if top in SYSTEM_PATHS:
+                text = f"hides files of the daemons in {top}; write a path outside it, such as /home"
+                yield ConstraintViolation(text, ("volumes", at, "path"), volume.path)
         yield from self._repeated()
+        yield from self._shared_secrets()
+
+    def _shared_secrets(self) -> Iterator[ConstraintViolation]:
+        """Yield Secrets of two purposes, which are created by separate commands and read by different users."""
+        names: dict[str, str] = {self.keys_secret: "keys_secret"}
+        others = (
+            ("accounting", "password_secret", self.accounting and self.accounting.password_secret),
+            ("login", "users_secret", self.login and self.login.users_secret),
+        )
+        for section, field, name in others:
+            if name and (first := names.setdefault(name, f"{section}.{field}")) != f"{section}.{field}":
+                text = f"is also {first}, and each is a Secret of its own; write another name"
+                yield ConstraintViolation(text, (section, field), name)
 
     def _repeated(self) -> Iterator[ConstraintViolation]:
         """Yield partitions and volumes whose name or path another entry has."""

@@ -50,6 +50,15 @@ SCRATCH = [
     [REGION, "storage:\n", "storage:\n  - {name: scratch, driver: topolvm, device_class: fast, encrypted: true}\n"],
     [GLOBEX, "storage: [shared-vast]", "storage: [shared-vast, scratch]"],
 ]
+LAB = "{name: lab, instance_type: h100-ib-8, nodes: 4}"
+LOCKED = f"{LAB[:-1]}, taints: [{{key: slinky.slurm.net/slurm, effect: NoExecute}}]}}"
+SLURM = """    slurm: {partitions: [{name: main, pools: [labs]}], controller: {storage_class: shared-vast}}
+    namespaces:"""
+STORE = "object_stores: [{name: objects, endpoint: https://objects.cloud.example}]\nspares: 2%"
+BUCKETS = "buckets:\n" + 2 * "  - {name: runs, store: objects, quota: 1Ti}\n" + "vpcs:\n"
+SERVING = """    queues: {queued: pods, classes: {serving: high}, teams: [{name: a, namespaces: [nightly], nodes: {lab: 4}}]}
+    serving: {priority: high, endpoints: [{name: chat, namespace: nightly, pool: lab, groups: 5}]}
+    namespaces:"""
 GIVEN = "load_balancers: 10.65.17.0/26"
 """The end of the first VPC in the lock file, to which a hand edit adds."""
 
@@ -209,6 +218,9 @@ CASES = [
             ],
         ],
     ),
+    ("slurm.partition-pools", "slurm.unused-locks", [[GLOBEX, LAB, LOCKED], [GLOBEX, "    namespaces:", SLURM]]),
+    ("names.list-duplicates", "buckets.one-owner", [[REGION, "spares: 2%", STORE], [GLOBEX, "vpcs:\n", BUCKETS]]),
+    ("serving.queued", "serving.pool-room", [[GLOBEX, "    namespaces:", SERVING]]),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),

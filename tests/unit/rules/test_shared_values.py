@@ -127,6 +127,16 @@ def test_what_else_is_wrong_is_told_beside_an_edit(tmp_path: Path) -> None:
     ]
 
 
+def test_a_larger_range_of_autoscaling_is_no_edit_of_the_ports(tmp_path: Path) -> None:
+    bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
+    bench.edit("tenants/ember.yaml", "max_nodes: 120", "max_nodes: 180")
+    bench.edit("tenants/ember.yaml", "h200-ib-8, nodes: 320", "h200-ib-8, nodes: 380")
+
+    [found] = bench.problems()
+    assert (found.path, found.rule) == ("clusters[1]", "locks.allocations")
+    assert found.text.startswith("needs 23040 GUIDs on ib-east-1, and its range")
+
+
 def _edit(bench: Workbench, kind: str, old: str, new: str) -> None:
     """Replace the first ``old`` behind the name of an instance type."""
     path = bench.folder / CATALOG

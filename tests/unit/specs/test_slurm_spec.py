@@ -42,6 +42,16 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             ("volumes", 1, "path"),
             "volumes[0] has the same path; write another one",
         ),
+        (
+            {"keys_secret": "users", "login": {"users_secret": "users"}},
+            ("login", "users_secret"),
+            "is also keys_secret, and each is a Secret of its own; write another name",
+        ),
+        (
+            {"volumes": [{**VOLUME, "path": "/etc/slurm"}]},
+            ("volumes", 0, "path"),
+            "hides files of the daemons in /etc; write a path outside it, such as /home",
+        ),
     ],
 )
 def test_a_contradiction_is_reported_at_its_place(
