@@ -166,6 +166,8 @@ def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm:
     service = slurm.get("v1", "Service", "login")
     assert service is not None
     assert (service["spec"]["type"], service["spec"]["ports"][0]["port"]) == ("LoadBalancer", 22)
+    assert service["spec"]["loadBalancerSourceRanges"] == ["203.0.113.0/24", "192.0.2.0/26"]
+    assert service["spec"]["externalTrafficPolicy"] == "Local"
     budget = slurm.api.list("policy/v1", "PodDisruptionBudget", namespace=NAMESPACE)
     assert [item["spec"]["maxUnavailable"] for item in budget] == [0]
 

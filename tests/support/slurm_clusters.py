@@ -24,7 +24,7 @@ SPEC: dict[str, Any] = {
     ],
     "controller": {"storage_class": "shared-nfs"},
     "accounting": {"endpoint": "mysql.example:3306", "password_secret": "database"},
-    "login": {"users_secret": "users"},
+    "login": {"users_secret": "users", "sources": ["203.0.113.0/24", "192.0.2.0/26"]},
     "volumes": [{"name": "home", "path": "/home", "storage_class": "shared-nfs", "size": "1Ti"}],
 }
 """Data of the Slurm cluster."""

@@ -172,7 +172,14 @@ class SlurmInput:
             **(address_request(PUBLIC_POOL, public) if public is not None else {}),
             **given(**{HOST_NAME: self.host_name}),
         }
-        service = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "allocateLoadBalancerNodePorts": False}
+        # Local keeps the address of the client, by which kube-proxy drops connections from other networks
+        # (K8S:concepts/services-networking/service; kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
+        service = {
+            "type": "LoadBalancer",
+            "externalTrafficPolicy": "Local",
+            "allocateLoadBalancerNodePorts": False,
+            **given(loadBalancerSourceRanges=list(map(str, login.sources)) or None),
+        }
         yield manifest(
             GROUP,
             "LoginSet",

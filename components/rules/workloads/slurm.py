@@ -12,9 +12,10 @@ from components.render.workloads.slurm_pool import CHART, HARD, LOCK
 from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
+from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.keys import pool_key
-from components.specs.network.security_groups import Protocol
+from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 from components.specs.network.tenant_network import Egress, Ingress
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import REGION
@@ -156,7 +157,7 @@ def node_names(environment: Environment) -> Iterator[Problem]:
 
 
 def logins(environment: Environment) -> Iterator[Problem]:
-    """Report login nodes that get no address, or whose public address no user reaches."""
+    """Report login nodes that get no address, or whose address no user reaches, or no host of a listed network."""
     for placed, spec, path in _slurm(environment):
         if spec.login is None:
             continue
@@ -164,9 +165,42 @@ def logins(environment: Environment) -> Iterator[Problem]:
         if not gives(environment, placed, Capability.LOAD_BALANCERS):
             text = "needs an address, but no add-on provides load-balancers; add metallb to add_ons, or remove it"
             yield problem(environment, placed.file, where, text)
-        elif spec.login.public_ip:
-            for text in _unreached(environment, placed):
-                yield problem(environment, placed.file, (*where, "public_ip"), text)
+            continue
+        unreached = list(_unreached(environment, placed)) if spec.login.public_ip else []
+        for text in unreached:
+            yield problem(environment, placed.file, (*where, "public_ip"), text)
+        for at, network in enumerate(spec.login.sources if not unreached else ()):
+            if text := _dropped(environment, placed, network, public=spec.login.public_ip):
+                yield problem(environment, placed.file, (*where, "sources", at), text)
+
+
+def _dropped(environment: Environment, placed: PlacedCluster, network: Network, *, public: bool) -> str:
+    """Return the reason why no packet of ``network`` reaches the login nodes; empty if some do."""
+    vpc = placed.vpc
+    if vpc is None:
+        return ""
+    for at, denied in enumerate(vpc.deny):
+        if network.subnet_of(denied):
+            there = place(environment, placed.file, (*placed.vpc_path, "deny", at))
+            return f"'{network}' is in {denied}, to which VPC {vpc.name} sends nothing ({there}); remove one of them"
+    for at, denied in enumerate(environment.region.networks.deny):
+        if network.subnet_of(denied):
+            there = place(environment, REGION, ("networks", "deny", at))
+            return f"'{network}' is in {denied}, to which no VPC sends anything ({there}); remove it"
+    group = next((group for group in placed.tenant.security_groups if group.name == vpc.security_group), None)
+    if group is None or not public or any(_admits(rule, network) for rule in group.ingress):
+        return ""
+    there = place(environment, placed.file, ("security_groups", placed.tenant.security_groups.index(group), "ingress"))
+    return f"security group {group.name} drops SSH from '{network}' ({there}); add it there with tcp port {SSH_PORT}"
+
+
+def _admits(rule: SecurityRuleSpec, network: Network) -> bool:
+    """Return whether a security group permits SSH from at least a part of ``network`` by ``rule``."""
+    return _opens_ssh(rule) and (rule.cidr is None or rule.cidr.overlaps(network))
+
+
+def _opens_ssh(rule: SecurityRuleSpec) -> bool:
+    return rule.protocol in {Protocol.TCP, Protocol.ANY} and (SSH_PORT in rule.ports or not rule.ports)
 
 
 def _unreached(environment: Environment, placed: PlacedCluster) -> Iterator[str]:
@@ -182,8 +216,7 @@ def _unreached(environment: Environment, placed: PlacedCluster) -> Iterator[str]
     groups = {group.name: (at, group) for at, group in enumerate(placed.tenant.security_groups)}
     if vpc.security_group in groups:
         at, group = groups[vpc.security_group]
-        opened = (rule for rule in group.ingress if rule.protocol in {Protocol.TCP, Protocol.ANY})
-        if not any(SSH_PORT in rule.ports or not rule.ports for rule in opened):
+        if not any(map(_opens_ssh, group.ingress)):
             there = place(environment, placed.file, ("security_groups", at, "ingress"))
             yield f"security group {group.name} drops SSH ({there}); add tcp port {SSH_PORT} there, or write false"
 

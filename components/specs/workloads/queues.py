@@ -91,13 +91,13 @@ class TeamQueueSpec(CheckedSpec):
                 yield ConstraintViolation(text, ("lend", pool), count)
         for pool, gang in self.gangs.items():
             most = self.most(pool)
-            if gang.nodes > most:
+            if not most:
+                text = "is a job on a pool without nodes that the team has or may borrow; remove it, or add it to nodes"
+                yield ConstraintViolation(text, ("gangs", pool), pool)
+            elif gang.nodes > most:
                 text = (
                     f"must be at most {most}, the nodes of pool {pool} that the team has and may borrow; write {most}"
                     " or less, or raise nodes"
-                    if most
-                    else f"is a job on pool {pool}, of which the team neither has nor may borrow nodes; remove it, or"
-                    " add the pool to nodes"
                 )
                 yield ConstraintViolation(text, ("gangs", pool, "nodes"), gang.nodes)
 

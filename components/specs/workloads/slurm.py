@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from components.specs.base import (
     CheckedSpec,
+    Cidr,
     ConstraintViolation,
     DnsLabel,
     Endpoint,
@@ -65,7 +66,7 @@ class SlurmAccountingSpec(Spec):
     ``password``."""
 
 
-class SlurmLoginSpec(Spec):
+class SlurmLoginSpec(CheckedSpec):
     """Login nodes: pods of the system pool that users reach by SSH at one address."""
 
     replicas: int = Field(default=2, ge=1, le=32)
@@ -76,6 +77,21 @@ class SlurmLoginSpec(Spec):
     public_ip: bool = False
     """Whether the address is a public address of the region, allocated in ``allocations.lock.yaml``. By default the
     address is one of the VPC's load balancers."""
+    sources: tuple[Cidr, ...] = Field(default=(), max_length=64)
+    """Networks whose hosts can open connections to the address, such as ``203.0.113.0/24``; by default all networks
+    that reach it. Pods of the cluster use the Service's name instead."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield sources that an earlier one contains."""
+        for at, network in enumerate(self.sources):
+            first = next((other for other in self.sources if other != network and network.subnet_of(other)), None)
+            if network in self.sources[:at]:
+                text = "is listed twice; remove it"
+            elif first is not None:
+                text = f"is in {first}, which is listed too; remove one of them"
+            else:
+                continue
+            yield ConstraintViolation(text, ("sources", at), str(network))
 
 
 class SlurmVolumeSpec(Spec):

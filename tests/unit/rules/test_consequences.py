@@ -56,7 +56,8 @@ SLURM = """    slurm: {partitions: [{name: main, pools: [labs]}], controller: {s
     namespaces:"""
 STORE = "object_stores: [{name: objects, endpoint: https://objects.cloud.example}]\nspares: 2%"
 BUCKETS = "buckets:\n" + 2 * "  - {name: runs, store: objects, quota: 1Ti}\n" + "vpcs:\n"
-SERVING = """    queues: {queued: pods, classes: {serving: high}, teams: [{name: a, namespaces: [nightly], nodes: {lab: 4}}]}
+SERVING = """    queues:
+      {queued: pods, classes: {serving: high}, teams: [{name: a, namespaces: [nightly], nodes: {lab: 4}}]}
     serving: {priority: high, endpoints: [{name: chat, namespace: nightly, pool: lab, groups: 5}]}
     namespaces:"""
 GIVEN = "load_balancers: 10.65.17.0/26"

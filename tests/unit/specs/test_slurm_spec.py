@@ -48,6 +48,16 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             "is also keys_secret, and each is a Secret of its own; write another name",
         ),
         (
+            {"login": {"users_secret": "users", "sources": ["192.0.2.0/24", "203.0.113.0/24", "192.0.2.0/24"]}},
+            ("login", "sources", 2),
+            "is listed twice; remove it",
+        ),
+        (
+            {"login": {"users_secret": "users", "sources": ["192.0.2.64/26", "192.0.2.0/24"]}},
+            ("login", "sources", 0),
+            "is in 192.0.2.0/24, which is listed too; remove one of them",
+        ),
+        (
             {"volumes": [{**VOLUME, "path": "/etc/slurm"}]},
             ("volumes", 0, "path"),
             "hides files of the daemons in /etc; write a path outside it, such as /home",

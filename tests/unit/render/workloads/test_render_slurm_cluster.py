@@ -16,6 +16,7 @@ from components.inputs.workloads.slurm import of_cluster
 from components.lookups.pools import clusters
 from components.programs.slurm_topology import place_of
 from components.render.manifest import Manifest
+from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.specs.environment import Environment
 
@@ -100,6 +101,19 @@ def test_a_public_address_and_a_name_are_requested_by_the_service(laptop: Enviro
         "metallb.io/loadBalancerIPs": "192.0.2.7",
         "external-dns.alpha.kubernetes.io/hostname": "login.example",
     }
+
+
+def test_only_listed_networks_reach_login_nodes(laptop: Environment) -> None:
+    limited, open_to_all = slurm_input(laptop), slurm_input(laptop, login={"users_secret": "users"})
+
+    def service(given: SlurmInput) -> dict[str, Any]:
+        [found] = [item for item in given.render() if item.kind == "LoginSet"]
+        answer: dict[str, Any] = found.body["spec"]["service"]["spec"]
+        return answer
+
+    assert service(limited)["loadBalancerSourceRanges"] == ["203.0.113.0/24", "192.0.2.0/26"]
+    assert service(limited)["externalTrafficPolicy"] == "Local", "the addresses of clients are kept"
+    assert "loadBalancerSourceRanges" not in service(open_to_all)
 
 
 def test_partitions_name_the_node_sets_of_their_pools(laptop: Environment) -> None:
