@@ -89,6 +89,9 @@ def _uses(node: Any, labels: frozenset[str]) -> Iterator[Use]:
             inner = labels | {*(matching.labels if matching else ())}
             yield from _uses(node.lhs, inner)
             yield from _uses(node.rhs, inner)
+        case promql.Call() if node.func.name == "label_replace":
+            vector, target, _, source, _ = node.args
+            yield from _uses(vector, labels - {target.val} | {source.val})
         case promql.Call():
             for argument in node.args:
                 yield from _uses(argument, labels)

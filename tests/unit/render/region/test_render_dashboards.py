@@ -22,7 +22,18 @@ from components.render.region.monitoring import NAMESPACE
 from jacquard.lab.dashboards import dashboards as written
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
-_NAMES = ["control-planes", "controllers", "fabric", "gpus", "nodes", "pools", "region", "storage", "tenant"]
+_NAMES = [
+    "control-planes",
+    "controllers",
+    "fabric",
+    "gpus",
+    "nodes",
+    "pools",
+    "region",
+    "storage",
+    "tenant",
+    "workloads",
+]
 _FILES = pytest.mark.parametrize("name", _NAMES)
 _MOST_BYTES = 1 << 20
 
@@ -56,7 +67,7 @@ def test_panels_only_use_metrics_and_labels_that_exporters_have(name: str) -> No
 def test_variables_are_defined_and_used(name: str) -> None:
     content = _dashboard(name)
     defined = {entry["name"] for entry in content["templating"]["list"]}
-    used = set(re.findall(r"\$\{?(\w+)", json.dumps(content["panels"])))
+    used = set(re.findall(r"\$\{?([a-z]\w*)", json.dumps(content["panels"])))
 
     assert used == defined
     for query in _queries(content):
@@ -74,6 +85,13 @@ def test_only_dashboards_use_the_labels_of_the_store() -> None:
     assert list(problems('DCGM_FI_DEV_GPU_UTIL{cluster="a"}')) == ["DCGM_FI_DEV_GPU_UTIL has no label cluster"]
     assert list(problems('DCGM_FI_DEV_GPU_UTIL{cluster="a"}', stored=True)) == []
     assert RECORD["store_labels"] == ["region", "tenant", "cluster"]
+
+
+def test_a_replaced_label_requires_its_source() -> None:
+    named = 'up and on (service) label_replace(kube_service_info, "service", "$1", "{}", "(.+)")'
+
+    assert list(problems(named.format("cluster_ip"))) == []
+    assert list(problems(named.format("cluster_name"))) == ["kube_service_info has no label cluster_name"]
 
 
 def test_the_config_map_has_the_label_of_the_sidecar_and_the_version_of_the_data() -> None:
