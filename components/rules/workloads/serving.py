@@ -126,7 +126,10 @@ def domains(environment: Environment) -> Iterator[Problem]:
 
 
 def priority(environment: Environment) -> Iterator[Problem]:
-    """Report priorities of endpoints that do not precede other work, in queues and in the scheduler."""
+    """Report priorities of endpoints that do not precede other work, in queues and in the scheduler.
+
+    Undeclared priorities of classes are left to `queues.names`: they may mean the right ones.
+    """
     values = {entry.name: entry for entry in environment.add_ons.pod_priorities}
     for placed, spec, path in with_serving(environment):
         mine, queues = values.get(spec.priority), placed.cluster.queues
@@ -135,6 +138,8 @@ def priority(environment: Environment) -> Iterator[Problem]:
         others = [values[name] for name in placed.cluster.pod_priorities if name in values and name != mine.name]
         if queues is not None:
             others = [entry for entry in others if entry.name in queues.classes.values()]
+            if not set(queues.classes.values()) <= set(placed.cluster.pod_priorities):
+                continue
             if queue_class(placed.cluster) is None:
                 there = place(environment, placed.file, (*placed.path, "queues"))
                 text = f"'{mine.name}' is the priority of no class of queues ({there}); add one to classes"

@@ -18,6 +18,19 @@ from components.specs.base import (
 
 RESERVED = ("all", "default")
 """Names that Slurm interprets in any case: ``Nodes=ALL``, and the line with the defaults of later lines."""
+VOLUMES = (
+    "run",
+    "sackd-dir",
+    "shared-memory",
+    "slurm-config",
+    "slurm-etc",
+    "slurm-logfile",
+    "ssh-config",
+    "ssh-host-keys",
+    "sssd-conf",
+)
+"""Volumes of login and compute pods, by Slinky's operator (SLURMOP:internal/builder) or the library. A claim of the same name would be merged
+with it, and the API server rejects a volume of two types."""
 DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
 DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
@@ -161,6 +174,9 @@ class SlurmSpec(CheckedSpec):
             if top in SYSTEM_PATHS:
                 text = f"hides files of the daemons in {top}; write a path outside it, such as /home"
                 yield ConstraintViolation(text, ("volumes", at, "path"), volume.path)
+            if volume.name in VOLUMES:
+                text = "is the name of another volume of the pods; write another name"
+                yield ConstraintViolation(text, ("volumes", at, "name"), volume.name)
         yield from self._repeated()
         yield from self._shared_secrets()
 

@@ -58,6 +58,11 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             "is in 192.0.2.0/24, which is listed too; remove one of them",
         ),
         (
+            {"volumes": [{**VOLUME, "name": "ssh-config"}]},
+            ("volumes", 0, "name"),
+            "is the name of another volume of the pods; write another name",
+        ),
+        (
             {"volumes": [{**VOLUME, "path": "/etc/slurm"}]},
             ("volumes", 0, "path"),
             "hides files of the daemons in /etc; write a path outside it, such as /home",
