@@ -13,10 +13,8 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
 from components.specs.region.tenant import TenantSpec
-from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
+from components.specs.storage.buckets import ALWAYS_THERE, BucketSpec, ObjectStoreSpec
 
-_THERE = "default"
-"""Namespace that exists in every cluster."""
 _HTTPS_PORT = ":443"
 _Place = tuple[str, str]
 """Host of an object store, with any non-default port, and the name of a bucket in the store."""
@@ -83,8 +81,8 @@ def namespaces(environment: Environment) -> Iterator[Problem]:
         listed = {cluster.name: [space.name for space in cluster.namespaces] for cluster in tenant.clusters}
         for at, access in enumerate(bucket.access):
             for index, name in enumerate(access.namespaces if access.cluster in listed else ()):
-                if name not in (_THERE, *listed[access.cluster]):
-                    text = undeclared(name, (_THERE, *listed[access.cluster]), f"namespaces of {access.cluster}")
+                if name not in (ALWAYS_THERE, *listed[access.cluster]):
+                    text = undeclared(name, (ALWAYS_THERE, *listed[access.cluster]), f"namespaces of {access.cluster}")
                     where = (*path, "access", at, "namespaces", index)
                     yield problem(environment, tenant_file(tenant), where, text)
 

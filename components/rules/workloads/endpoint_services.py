@@ -12,7 +12,7 @@ from components.specs.add_ons.add_ons import Capability
 from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, one_of
-from components.specs.storage.buckets import Rights
+from components.specs.storage.buckets import ALWAYS_THERE, Rights
 from components.specs.workloads.serving import Exposure
 
 
@@ -79,15 +79,18 @@ def caches(environment: Environment) -> Iterator[Problem]:
 def buckets(environment: Environment) -> Iterator[Problem]:
     """Report endpoints that load weights from a bucket without keys in their namespace, or with keys that only write.
 
-    Undeclared names are left to `serving.names` and `buckets.references`: they may mean the right ones.
+    Undeclared names are left to `serving.names` and to rules of buckets: they may mean the right ones.
     """
     for served in endpoints(environment):
         cluster, spec = served.placed.cluster, served.spec
-        names = {other.name for other in served.placed.tenant.clusters}
+        spaces = {
+            other.name: {ALWAYS_THERE, *(space.name for space in other.namespaces)}
+            for other in served.placed.tenant.clusters
+        }
         for at, bucket in enumerate(served.placed.tenant.buckets):
             if bucket.name != spec.bucket or spec.namespace not in {space.name for space in cluster.namespaces}:
                 continue
-            if any(access.cluster not in names for access in bucket.access):
+            if any(not spaces.get(access.cluster, set()).issuperset(access.namespaces) for access in bucket.access):
                 continue
             keys = {
                 space: (index, access.rights)

@@ -107,6 +107,10 @@ class LifecycleSpec(CheckedSpec):
             yield ConstraintViolation(text, ("expire_days",))
 
 
+ALWAYS_THERE = "default"
+"""Namespace that exists in every cluster."""
+
+
 class Rights(StrEnum):
     """Permissions of a bucket's keys."""
 

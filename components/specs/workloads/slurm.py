@@ -29,8 +29,10 @@ VOLUMES = (
     "ssh-host-keys",
     "sssd-conf",
 )
-"""Volumes of login and compute pods, by Slinky's operator (SLURMOP:internal/builder) or the library. A claim of the same name would be merged
-with it, and the API server rejects a volume of two types."""
+"""Volumes of login and compute pods, by Slinky's operator (SLURMOP:internal/builder) or the library.
+
+A claim of the same name would be merged with it, and the API server rejects a volume of two types.
+"""
 DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
 DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
