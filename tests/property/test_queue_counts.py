@@ -1,4 +1,4 @@
-"""Counts of nodes agree: quotas of Kueue, pools and contracts, for drawn queues that rules accept or reject."""
+"""Counts of nodes agree: Slurm, quotas of Kueue, pools and contracts, for drawn data that rules accept or reject."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_region import changed, nodes, small_region, tenant
+from small_region import NODE_TYPE, changed, nodes, small_region, tenant
 
+from components.inputs.workloads import slurm as slurm_inputs
 from components.inputs.workloads.queues import of_cluster
 from components.lookups.pools import PlacedCluster, clusters, most_nodes
+from components.render.workloads.slurm_pool import LOCK
+from components.rules.region.contracts import contracted_nodes
 from components.rules.workloads import queues as rules
+from components.rules.workloads import slurm as slurm_rules
 from components.specs.environment import Environment
+from components.specs.pools.node_pool import NodePoolSpec, TaintEffect, TaintSpec
+from components.specs.region.tenant import ContractSpec
 from components.specs.workloads.queues import QueuesSpec
+from components.specs.workloads.slurm import SlurmSpec
 
 GPU = "nvidia.com/gpu"
+SIZES = {"left": 3, "middle": 4, "right": 5}
+"""Nodes of the pools that Slurm and queues use."""
 _SUFFIXES = {"k": 1000, "M": 1000**2}
 
 
@@ -104,3 +113,44 @@ def test_borrowing_that_rules_accept_is_what_other_queues_lend(spec: QueuesSpec)
         for (team, pool), amount in found["borrowingLimit"].items()
     )
     assert (not list(rules.borrowed(environment))) is possible
+
+
+def of_slurm(name: str) -> NodePoolSpec:
+    pool: NodePoolSpec = nodes(SIZES[name], name=name)
+    return changed(pool, taints=(TaintSpec(key=LOCK, effect=TaintEffect.NO_EXECUTE),))
+
+
+@given(
+    slurm=st.sets(st.sampled_from(sorted(SIZES)), min_size=1),
+    queued=st.dictionaries(st.sampled_from(sorted(SIZES)), st.integers(1, 5), min_size=1),
+    contracted=st.integers(10, 14),
+)
+def test_a_node_is_counted_by_one_platform_and_within_the_contract(
+    slurm: set[str], queued: dict[str, int], contracted: int
+) -> None:
+    pools = (of_slurm(name) if name in slurm else nodes(size, name=name) for name, size in SIZES.items())
+    contract = ContractSpec(instance_type=NODE_TYPE, nodes=contracted)
+    one = changed(tenant("one", *pools), contract=(contract,))
+    partitions = [{"name": f"of-{name}", "pools": [name]} for name in sorted(slurm)]
+    both = {
+        "slurm": SlurmSpec.model_validate({"partitions": partitions, "controller": {"storage_class": "shared"}}),
+        "queues": QueuesSpec.model_validate({"teams": [{"name": "one", "namespaces": ["one"], "nodes": queued}]}),
+    }
+    environment = changed(region(), tenants=(changed(one, clusters=(changed(one.clusters[0], **both),)),))
+    [placed] = clusters(environment)
+
+    [made] = slurm_inputs.of_cluster(environment, placed)
+    sets = {item.name: item.body["spec"]["replicas"] for item in made.render() if item.kind == "NodeSet"}
+    assert sets == {name: SIZES[name] for name in slurm}
+
+    judged = (slurm_rules.locks, slurm_rules.unused_locks, rules.usable_pools, rules.quotas, contracted_nodes)
+    accepted = not any(list(rule(environment)) for rule in judged)
+    fits = all(count <= SIZES[name] for name, count in queued.items()) and sum(SIZES.values()) <= contracted
+    assert accepted is (fits and not slurm & {*queued})
+    if accepted:
+        quotas = limits(environment, placed)["nominalQuota"]
+        of_queues = {pool: amount // 8 for (_, pool), amount in quotas.items()}
+        assert of_queues == queued
+        used = sum((Counter(sets), Counter(of_queues)), Counter[str]())
+        assert all(used[name] <= size for name, size in SIZES.items())
+        assert sum(used.values()) <= contracted
