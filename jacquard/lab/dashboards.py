@@ -7,21 +7,48 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from grafana_foundation_sdk.builders import dashboard, prometheus, stat, table, timeseries
+from grafana_foundation_sdk.builders import bargauge, dashboard, logs, prometheus, stat, table, timeseries
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
-from grafana_foundation_sdk.models.common import DataSourceRef
+from grafana_foundation_sdk.cog.variants import Dataquery
+from grafana_foundation_sdk.models.common import DataSourceRef, LogsSortOrder, VizOrientation
 from grafana_foundation_sdk.models.dashboard import DataSourceRef as VariableSource
 from grafana_foundation_sdk.models.dashboard import VariableRefresh
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from components.render.region.dashboards import FOLDER
+from components.render.region.dashboards import FOLDER, LOGS_PLUGIN
 
 PANELS = Path(__file__).with_name("dashboard_panels.yaml")
 _SOURCE = "${datasource}"
 _TYPE = "prometheus"
-_KINDS: dict[str, Any] = {"stat": stat.Panel, "table": table.Panel, "timeseries": timeseries.Panel}
-_WIDTHS = {"stat": 6, "table": 12, "timeseries": 12}
-_HEIGHTS = {"stat": 4, "table": 8, "timeseries": 8}
+_KINDS: dict[str, Any] = {
+    "bars": bargauge.Panel,
+    "logs": logs.Panel,
+    "stat": stat.Panel,
+    "table": table.Panel,
+    "timeseries": timeseries.Panel,
+}
+_WIDTHS = {"bars": 12, "logs": 24, "stat": 6, "table": 12, "timeseries": 12}
+_HEIGHTS = {"bars": 8, "logs": 10, "stat": 4, "table": 8, "timeseries": 8}
+_LOGS_QUERIES = {"bars": "stats", "logs": "instant", "timeseries": "statsRange"}
+"""Type of the query of a panel about logs (VLDS:pkg/plugin/query.go QueryType)."""
+_MAX_RECORDS = 200
+_MAX_VALUES = 500
+"""Maximum number of values of a filter about logs."""
+
+
+class _LogsQuery(Dataquery):
+    """Query of the data source for VictoriaLogs, which the SDK lacks (VLDS:src/types.ts Query); its own builder."""
+
+    def __init__(self, expr: str, kind: str, legend: str) -> None:
+        self._expr, self._kind, self._legend = expr, kind, legend
+
+    def build(self) -> "_LogsQuery":
+        return self
+
+    def to_json(self) -> dict[str, object]:
+        """Return the query as Grafana stores it."""
+        further = {"maxLines": _MAX_RECORDS} if self._kind == "logs" else {"legendFormat": self._legend}
+        return {"refId": "A", "expr": self._expr, "queryType": _LOGS_QUERIES[self._kind], **further}
 
 
 def dashboards() -> dict[str, str]:
@@ -31,6 +58,9 @@ def dashboards() -> dict[str, str]:
 
 
 def _json(row: dict[str, Any]) -> str:
+    sources = row.get("sources")
+    source = LOGS_PLUGIN if sources else _TYPE
+    variable = dashboard.DatasourceVariable("datasource").label("Data source").type(source)
     builder = (
         dashboard.Dashboard(row["title"])
         .uid(f"jacquard-{row['name']}")
@@ -39,41 +69,54 @@ def _json(row: dict[str, Any]) -> str:
         .time("now-6h", "now")
         .refresh("1m")
         .timezone("utc")
-        .with_variable(dashboard.DatasourceVariable("datasource").label("Data source").type(_TYPE))
+        .with_variable(variable.regex(sources) if sources else variable)
     )
     if "filter" in row:
-        builder.with_variable(_variable(**row["filter"]))
+        builder.with_variable(_variable(source, **row["filter"]))
     for number, panel in enumerate(row["panels"], 1):
-        builder.with_panel(_panel(**panel).id(number))
+        builder.with_panel(_panel(source, **panel).id(number))
     return JSONEncoder(sort_keys=True, separators=(",", ":")).encode(builder.build()) + "\n"
 
 
-def _variable(label: str, query: str) -> dashboard.QueryVariable:
+def _variable(source: str, label: str, query: str) -> dashboard.QueryVariable:
+    values = {"refId": "A", "type": "fieldValue", "field": query, "query": "*", "limit": _MAX_VALUES}
     return (
         dashboard.QueryVariable(label)
-        .query(query)
-        .datasource(VariableSource(type_val=_TYPE, uid=_SOURCE))
+        .query(values if source == LOGS_PLUGIN else query)
+        .datasource(VariableSource(type_val=source, uid=_SOURCE))
         .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
         .multi(multi=True)
         .include_all(include_all=True)
     )
 
 
-def _panel(title: str, expr: str, kind: str = "timeseries", unit: str = "short", legend: str = "") -> Any:
+def _panel(source: str, title: str, expr: str, kind: str = "timeseries", unit: str = "short", legend: str = "") -> Any:
+    panel = (
+        _KINDS[kind]()
+        .title(title)
+        .datasource(DataSourceRef(type_val=source, uid=_SOURCE))
+        .unit(unit)
+        .span(_WIDTHS[kind])
+        .height(_HEIGHTS[kind])
+    )
+    if kind == "bars":
+        panel.orientation(VizOrientation.HORIZONTAL)
+    if kind == "logs":
+        panel.show_time(show_time=True).enable_log_details(enable_log_details=True).wrap_log_message(
+            wrap_log_message=True
+        ).sort_order(LogsSortOrder.DESCENDING)
+    if source == LOGS_PLUGIN:
+        return panel.with_target(_LogsQuery(expr, kind, legend))
+    return panel.with_target(_metrics_query(expr, kind, legend))
+
+
+def _metrics_query(expr: str, kind: str, legend: str) -> prometheus.Dataquery:
     target = prometheus.Dataquery().ref_id("A").expr(expr).legend_format(legend)
     if kind == "table":
         target.format(PromQueryFormat.TABLE)
     if kind in {"stat", "table"}:
         target.instant()
-    return (
-        _KINDS[kind]()
-        .title(title)
-        .datasource(DataSourceRef(type_val=_TYPE, uid=_SOURCE))
-        .unit(unit)
-        .span(_WIDTHS[kind])
-        .height(_HEIGHTS[kind])
-        .with_target(target)
-    )
+    return target
 
 
 def main() -> None:

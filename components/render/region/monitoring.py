@@ -1,9 +1,12 @@
 """Monitoring of the management cluster: Prometheus, Alertmanager and kube-state-metrics."""
 
+from collections.abc import Iterable
 from types import MappingProxyType
+from typing import Any
 
 from components.render.region import alert_routes, dashboards, metrics_store, platform_objects
 from components.render.region.alert_routes import Tenants
+from components.render.region.logs import log_store
 from components.render.region.operators import Operator
 from components.specs.region.region import RegionSpec
 
@@ -14,12 +17,13 @@ _REPLACED = {"kubeApiserverBurnrate": False, "kubeApiserverSlos": False}
 (PHC:charts/kube-prometheus-stack/templates/prometheus/rules-1.14/kube-apiserver-slos.yaml)."""
 
 
-def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Operator:
+def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({}), logged: Iterable[str] = ()) -> Operator:
     """Return the monitoring of the management cluster. Alerts have the label ``region``.
 
     Args:
         region: the region.
         tenants: receivers of each tenant.
+        logged: tenants whose logs are in the store of the region, if it has one.
     """
     alerting = alert_routes.values(region.observability, tenants)
     prometheus = alerting.get("prometheus", {}).get("prometheusSpec", {})
@@ -40,6 +44,16 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Ope
                 }
             },
             "kube-state-metrics": platform_objects.metrics(),
-            **(dashboards.data_sources(metrics_store.READ_URL) if metrics_store.store_of(region) else {}),
+            **_data_sources(region, logged),
         },
     )
+
+
+def _data_sources(region: RegionSpec, tenants: Iterable[str]) -> dict[str, Any]:
+    """Return the values of Grafana with the stores of ``region``; empty without a store."""
+    if metrics_store.store_of(region) is None:
+        return {}
+    values, logs = dashboards.data_sources(metrics_store.READ_URL), region.log_store
+    if logs is None or logs.grafana_plugin is None:
+        return values
+    return dashboards.with_logs(values, logs.grafana_plugin, log_store.READ_URL, tenants)

@@ -108,7 +108,12 @@ class RegionInput:
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the foundation, in the order in which they are applied."""
         operators = region_operators(
-            self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched, receivers=self.receivers
+            self.spec,
+            dpf=self.dpf,
+            ovn=self.ovn,
+            watched=self.watched,
+            receivers=self.receivers,
+            tenants=frozenset(self.clusters.values()),
         )
         installs = tuple(installed(operators, self.by_manifests))
         classes = storage.of_management(self.spec.storage)
@@ -131,7 +136,7 @@ class RegionInput:
             *metrics_store.render(self.spec, self.clusters),
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
             *log_store.render(self.spec),
-            *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
+            *((self._dashboards(),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
             *((*certificates.watch(), self._controllers(operators)) if metrics_store.store_of(self.spec) else ()),
             *dns.render(self.spec),
@@ -144,6 +149,11 @@ class RegionInput:
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )
+
+    def _dashboards(self) -> Rendered:
+        logs = self.spec.log_store
+        shown = logs is not None and logs.grafana_plugin is not None
+        return dashboards.render(monitoring.NAMESPACE, self.release, logs=shown)
 
     def _controllers(self, operators: tuple[Operator, ...]) -> Rendered:
         announcement = self.spec.control_planes.announcement
@@ -158,6 +168,7 @@ def region_operators(
     ovn: bool = False,
     watched: Watched = MappingProxyType({}),
     receivers: Tenants = MappingProxyType({}),
+    tenants: frozenset[str] = frozenset(),
 ) -> tuple[Operator, ...]:
     """Return the operators of the management cluster, in the order in which they are installed.
 
@@ -167,6 +178,7 @@ def region_operators(
         ovn: whether the operators of OVN are included, for VPCs with OVN.
         watched: namespaces of hosts, by bare-metal controller.
         receivers: receivers of the alerts of each tenant.
+        tenants: tenants with clusters, whose logs are in the store of the region.
     """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
@@ -185,7 +197,7 @@ def region_operators(
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
         *ovn_services.operators(region.dpus, ovn=ovn),
-        monitoring.operator(region, receivers),
+        monitoring.operator(region, receivers, tenants),
         *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
 

@@ -1,13 +1,32 @@
 """Store of the logs of all clusters of a region."""
 
-from pydantic import Field
+from typing import Annotated
 
-from components.specs.base import Label, Quantity, Spec
+from pydantic import Field, StringConstraints
+
+from components.specs.base import NO_SECRET, SERVER, Label, Quantity, Spec
 
 MAX_STORAGE_PODS = 50
 """Maximum number of storage pods; each query reads all of them."""
 OUTAGE_PODS = 2
 """Minimum number of storage pods: new logs are on the other pods while one is down."""
+
+
+PluginVersion = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")]
+"""Version of a plug-in of Grafana, without a leading ``v``."""
+PLUGIN_URL = r"^https://[^\s,]+$"
+PluginUrl = Annotated[str, StringConstraints(pattern=PLUGIN_URL, max_length=512), NO_SECRET, SERVER]
+"""URL without a comma, which separates plug-ins in the configuration (GRAFANA:pkg/util/strings.go SplitString)."""
+
+
+class GrafanaPluginSpec(Spec):
+    """Plug-in ``victoriametrics-logs-datasource`` of Grafana, with which dashboards show logs."""
+
+    version: PluginVersion
+    """Version of the plug-in, such as 0.30.1."""
+    url: PluginUrl
+    """ZIP file of this version, signed for Grafana's catalogue of plug-ins, on a server that Grafana reaches. Grafana
+    downloads it whenever it starts; while the server is down, dashboards of logs are empty."""
 
 
 class LogStoreSpec(Spec):
@@ -25,3 +44,6 @@ class LogStoreSpec(Spec):
     node_day: Quantity = "256Mi"
     """Space on disk for the logs of one node during one day, compressed, with which `jacquard check` compares the size
     of the store. Measure it in a running region with ``vl_data_size_bytes``."""
+    grafana_plugin: GrafanaPluginSpec | None = None
+    """Plug-in with which Grafana of the management cluster shows logs and audit events. By default Grafana shows no
+    logs, and operators query the store by its API. A change restarts Grafana."""

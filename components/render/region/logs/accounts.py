@@ -25,7 +25,7 @@ READ_PATHS = tuple(f"/select/logsql/{query}" for query in _QUERIES.split())
 """Queries. ``/select/tenant_ids`` is not available, because it lists the accounts of all tenants."""
 AUDIT = "/audit"
 """Prefix of the paths for audit events, which the proxy removes."""
-_LOGS, _AUDIT_EVENTS = 0, 1
+LOGS, AUDIT_EVENTS = 0, 1
 """Projects of an account. Audit events of all clusters are in the second project of the operators, which only the
 collectors of the management cluster write."""
 _AUDIT_STREAM = ("region", "tenant", "cluster", "stream", "k8s.node.name")
@@ -74,7 +74,7 @@ def _audit_reads(tenant: str, namespace: str) -> dict[str, Any]:
 def _audit(component: str, paths: tuple[str, ...], namespace: str) -> dict[str, Any]:
     prefixed = tuple(f"{AUDIT}{path}" for path in paths)
     return {
-        **_target(component, prefixed, OPERATORS, namespace, project=_AUDIT_EVENTS),
+        **_target(component, prefixed, OPERATORS, namespace, project=AUDIT_EVENTS),
         "drop_src_path_prefix_parts": 1,
     }
 
@@ -87,7 +87,7 @@ def _arguments(fields: Mapping[str, str], stream: tuple[str, ...]) -> list[dict[
 
 
 def _target(
-    component: str, paths: tuple[str, ...], number: int, namespace: str, *, project: int = _LOGS
+    component: str, paths: tuple[str, ...], number: int, namespace: str, *, project: int = LOGS
 ) -> dict[str, Any]:
     return {
         "crd": {"kind": f"VLCluster/{component}", "name": NAME, "namespace": namespace},

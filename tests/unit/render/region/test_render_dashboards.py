@@ -18,23 +18,18 @@ from components.lookups.observed_components import table
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
 from components.render.region import dashboards, monitoring
+from components.render.region.logs import accounts
 from components.render.region.monitoring import NAMESPACE
 from jacquard.lab.dashboards import dashboards as written
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
 _NAMES = [
-    "control-planes",
-    "controllers",
-    "fabric",
-    "gpus",
-    "nodes",
-    "pools",
-    "region",
-    "storage",
-    "tenant",
-    "workloads",
+    *("audit", "control-planes", "controllers", "fabric", "gpus", "log-store", "logs", "nodes", "pools", "region"),
+    *("storage", "tenant", "workloads"),
 ]
+_OF_LOGS = ("audit", "logs")
 _FILES = pytest.mark.parametrize("name", _NAMES)
+_METRICS = pytest.mark.parametrize("name", [name for name in _NAMES if name not in _OF_LOGS])
 _MOST_BYTES = 1 << 20
 
 
@@ -54,7 +49,7 @@ def test_the_model_of_grafana_reads_a_dashboard_without_loss(name: str) -> None:
     assert json.loads(JSONEncoder().encode(Dashboard.from_json(content))) == content
 
 
-@_FILES
+@_METRICS
 def test_panels_only_use_metrics_and_labels_that_exporters_have(name: str) -> None:
     content = _dashboard(name)
     expressions = [target["expr"] for panel in content["panels"] for target in panel["targets"]]
@@ -70,7 +65,7 @@ def test_variables_are_defined_and_used(name: str) -> None:
     used = set(re.findall(r"\$\{?([a-z]\w*)", json.dumps(content["panels"])))
 
     assert used == defined
-    for query in _queries(content):
+    for query in _queries(content) if name not in _OF_LOGS else ():
         found = _LABEL_VALUES.fullmatch(query)
         assert found
         by_label = f"count by ({found['label']}) ({found['expression']})"
@@ -101,8 +96,10 @@ def test_the_config_map_has_the_label_of_the_sidecar_and_the_version_of_the_data
     assert (item.kind, item.namespace, item.name) == ("ConfigMap", "monitoring", "dashboards")
     assert item.body["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert item.body["metadata"]["annotations"]["jacquard.dev/versions"] == release
-    assert item.body["data"] == written()
-    assert len(json.dumps(item.body)) < _MOST_BYTES
+    assert item.body["data"].keys() == written().keys() - {"audit.json", "logs.json"}
+    everything = dashboards.render(NAMESPACE, release, logs=True)
+    assert everything.body["data"] == written()
+    assert len(json.dumps(everything.body)) < _MOST_BYTES
 
 
 def test_a_region_without_observability_has_no_dashboards() -> None:
@@ -121,13 +118,73 @@ def _config_maps(name: str) -> list[Manifest]:
     ("name", "sources"),
     [
         (LAPTOP.name, None),
-        ("us-east-04a", [("Metrics of all clusters", "http://vmselect-metrics.metrics.svc:8481/select/0/prometheus")]),
+        ("lab", [("Metrics of all clusters", "http://vmselect-metrics.metrics.svc:8481/select/0/prometheus")]),
+        (
+            "us-east-04a",
+            [
+                ("Metrics of all clusters", "http://vmselect-metrics.metrics.svc:8481/select/0/prometheus"),
+                ("Logs of the management cluster", "http://vlselect-logs.metrics.svc:9471"),
+                ("Audit events", "http://vlselect-logs.metrics.svc:9471"),
+                ("Logs of acme", "http://vlselect-logs.metrics.svc:9471"),
+            ],
+        ),
     ],
 )
-def test_grafana_can_select_the_store_of_the_region(name: str, sources: list[tuple[str, str]] | None) -> None:
-    grafana = monitoring.operator(reference(name).region).values.get("grafana")
+def test_grafana_can_select_the_stores_of_the_region(name: str, sources: list[tuple[str, str]] | None) -> None:
+    grafana = monitoring.operator(reference(name).region, logged=["acme"]).values.get("grafana")
 
     assert (grafana and [(entry["name"], entry["url"]) for entry in grafana["additionalDataSources"]]) == sources
+
+
+def test_each_data_source_of_logs_reads_one_account_and_the_dashboards_select_it() -> None:
+    grafana = monitoring.operator(reference("us-east-04a").region, logged=["globex", "acme"]).values["grafana"]
+    headers = {
+        entry["name"]: tuple(entry["jsonData"]["multitenancyHeaders"].values())
+        for entry in grafana["additionalDataSources"]
+        if entry["type"] == dashboards.LOGS_PLUGIN
+    }
+
+    assert headers == {
+        "Logs of the management cluster": ("0", "0"),
+        "Audit events": ("0", "1"),
+        "Logs of acme": (str(accounts.account("acme")), "0"),
+        "Logs of globex": (str(accounts.account("globex")), "0"),
+    }
+    for name, expected in (("audit", ["Audit events"]), ("logs", [name for name in headers if name != "Audit events"])):
+        source = _dashboard(name)["templating"]["list"][0]
+        assert source["query"] == dashboards.LOGS_PLUGIN
+        assert [title for title in headers if re.match(source["regex"].strip("/"), title)] == expected
+    assert len({entry["uid"] for entry in grafana["additionalDataSources"]}) == 1 + len(headers)
+
+
+def test_grafana_installs_the_plug_in_after_its_start_and_deletes_data_sources_of_former_tenants() -> None:
+    grafana = monitoring.operator(reference("us-east-04a").region).values["grafana"]
+    url = "https://images.cloud.example/grafana/victoriametrics-logs-datasource-v0.30.1.zip"
+
+    assert grafana["grafana.ini"] == {"plugins": {"preinstall": f"victoriametrics-logs-datasource@0.30.1@{url}"}}
+    assert grafana["prune"] is True
+    assert "plugins" not in grafana
+
+
+def test_a_region_with_the_plug_in_has_the_dashboards_of_logs() -> None:
+    for name, shown in (("us-east-04a", True), ("eu-south-03a", False)):
+        [item] = [item for item in _config_maps(name) if item.name == "dashboards"]
+        assert ("logs.json" in item.body["data"], "audit.json" in item.body["data"]) == (shown, shown)
+        assert "log-store.json" in item.body["data"]
+
+
+def test_data_sources_follow_the_tenants_with_clusters() -> None:
+    environment = reference("us-east-04a")
+    [foundation] = [part for part in slices(environment) if part.kind is SliceKind.FOUNDATION]
+    [release] = [
+        item
+        for item in objects(manifests(environment, foundation))
+        if (item.kind, item.name) == ("HelmRelease", "kube-prometheus-stack")
+    ]
+    names = [entry["name"] for entry in release.body["spec"]["values"]["grafana"]["additionalDataSources"]]
+
+    with_clusters = sorted(tenant.tenant for tenant in environment.tenants if tenant.clusters)
+    assert names[3:] == [f"Logs of {tenant}" for tenant in with_clusters]
 
 
 def test_identifiers_and_titles_are_unique() -> None:
