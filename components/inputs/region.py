@@ -49,6 +49,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         ironic=environment.versions.ironic,
         dpu_release=dpu_release(environment) if dpf else None,
         failed_repairs=_failed_repairs(environment),
+        tools={tool.name: str(tool) for tool in environment.versions.tools},
     )
     store = region.secrets.store
     if store is None:

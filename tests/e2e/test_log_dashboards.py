@@ -10,20 +10,12 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
-from local_region import wait_until
-from programs import Programs
-from victoria_stores import is_healthy, request
+from log_store_process import LogStore, running_log_store
 
 from components.render.region import dashboards
-from jacquard.lab.rehearsal import ports
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -78,56 +70,12 @@ EXPECTED: dict[str, list[str]] = {
 _PATHS = {"instant": "query", "stats": "stats_query", "statsRange": "stats_query_range"}
 
 
-class Store:
-    """A store of logs with the records above; `stop` ends it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._programs = Programs(folder)
-        [port] = ports.free(1)
-        self._url = f"http://{ports.LOOPBACK}:{port}"
-        program = str(binaries.path("victoria-logs"))
-        arguments = [f"-httpListenAddr={ports.LOOPBACK}:{port}", f"-storageDataPath={folder / 'data'}"]
-        self._programs.start("victoria-logs", program, *arguments)
-        try:
-            wait_until(lambda: is_healthy(f"{ports.LOOPBACK}:{port}"), timeout_seconds=60, what="the store is healthy")
-            self._write("0", LOGS)
-            self._write("1", AUDIT)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """End the program."""
-        self._programs.stop()
-
-    def ask(self, path: str, project: str, **arguments: Any) -> str:
-        """Return the response to a query of a project."""
-        found = request(
-            f"{self._url}/select/logsql/{path}", urlencode(arguments).encode(), AccountID="0", ProjectID=project
-        )
-        assert found.status == 200, f"{arguments}: {found.text}"
-        return found.text
-
-    def _write(self, project: str, records: list[dict[str, str]]) -> None:
-        now = datetime.now(tz=UTC).isoformat()
-        lines = "\n".join(json.dumps({"_time": now, "cluster": "acme-train", **record}) for record in records)
-        headers = {"AccountID": "0", "ProjectID": project, "Content_Type": "application/stream+json"}
-        written = request(f"{self._url}/insert/jsonline?_stream_fields=cluster", lines.encode(), **headers)
-        assert written.status == 200, written
-        arrived = lambda: self.ask("query", project, query="*").count("\n") == len(records)  # noqa: E731
-        wait_until(arrived, timeout_seconds=60, what="the records arrive")
-
-
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    try:
-        running = Store(tmp_path_factory.mktemp("store"))
-    except ToolchainError as error:
-        pytest.skip(f"NO STORE: {error}; make test-nightly builds it")
-    try:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LogStore]:
+    with running_log_store(tmp_path_factory.mktemp("store")) as running:
+        running.write(LOGS)
+        running.write(AUDIT, project="1")
         yield running
-    finally:
-        running.stop()
 
 
 def _panels() -> list[Any]:
@@ -141,7 +89,7 @@ def _panels() -> list[Any]:
 @pytest.mark.parametrize("values", ["*", '"acme-train"'], ids=["all", "one"])
 @pytest.mark.parametrize(("panel", "project"), _panels())
 def test_a_panel_shows_the_records_that_its_title_names(
-    store: Store, panel: dict[str, Any], project: str, values: str
+    store: LogStore, panel: dict[str, Any], project: str, values: str
 ) -> None:
     [target] = panel["targets"]
     query = re.sub(r":=\$cluster", f":in({values})", target["expr"])
@@ -151,21 +99,21 @@ def test_a_panel_shows_the_records_that_its_title_names(
 
 
 @pytest.mark.parametrize(("panel", "project"), _panels())
-def test_a_panel_shows_no_records_of_other_clusters(store: Store, panel: dict[str, Any], project: str) -> None:
+def test_a_panel_shows_no_records_of_other_clusters(store: LogStore, panel: dict[str, Any], project: str) -> None:
     [target] = panel["targets"]
     query = re.sub(r":=\$cluster", ':in("globex-lab")', target["expr"])
 
     assert _shown(store, target, query, project) == []
 
 
-def test_all_selects_records_of_the_management_cluster_which_have_no_cluster(store: Store) -> None:
+def test_all_selects_records_of_the_management_cluster_which_have_no_cluster(store: LogStore) -> None:
     found = store.ask("query", "1", query="missing:in(*) verb:=get")
 
     assert json.loads(found)["user"] == "mallory"
 
 
 @pytest.mark.parametrize(("name", "project"), [("logs", "0"), ("audit", "1")])
-def test_the_filter_lists_the_clusters(store: Store, name: str, project: str) -> None:
+def test_the_filter_lists_the_clusters(store: LogStore, name: str, project: str) -> None:
     [_, variable] = json.loads(dashboards.files()[f"{name}.json"])["templating"]["list"]
     asked = {key: variable["query"][key] for key in ("query", "field", "limit")}
 
@@ -173,7 +121,7 @@ def test_the_filter_lists_the_clusters(store: Store, name: str, project: str) ->
     assert [entry["value"] for entry in answer["values"]] == ["acme-train"]
 
 
-def _shown(store: Store, target: dict[str, Any], query: str, project: str) -> list[str]:
+def _shown(store: LogStore, target: dict[str, Any], query: str, project: str) -> list[str]:
     """Return the messages, or the series with the sum of their values, that a panel shows; sorted."""
     now = int(time.time())
     span = {"start": str(now - 3600), "end": str(now + 60)}
@@ -184,7 +132,7 @@ def _shown(store: Store, target: dict[str, Any], query: str, project: str) -> li
     if path == "stats_query":
         span = {"time": str(now + 60)}
         query = f"_time:[{now - 3600}, {now + 60}] {query}"
-    found = json.loads(store.ask(path, project, query=query, step="1h", **(span | {})))["data"]["result"]
+    found = json.loads(store.ask(path, project, query=query, step="1h", **span))["data"]["result"]
     return sorted(_series(entry, target["legendFormat"]) for entry in found)
 
 

@@ -17,7 +17,7 @@ from stored_records import found_record, logged
 from stored_region import region, stored
 from victoria_stores import VictoriaStores, request, running_stores
 
-from components.render.region.store_certificates import SERVER_SECRET
+from components.render.region.stores.store_certificates import SERVER_SECRET
 from jacquard.observe.metrics_store import MetricsError, MetricsStore
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]

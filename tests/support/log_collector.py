@@ -19,7 +19,7 @@ from programs import Programs
 from victoria_stores import request
 
 from components.render.region.logs import collector
-from components.render.region.store_certificates import AUTHORITY_KEY
+from components.render.region.stores.store_certificates import AUTHORITY_KEY
 from components.specs.region.log_sink import LogSinkSpec
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries

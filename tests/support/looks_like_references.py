@@ -10,7 +10,7 @@ from typing import Any
 from published_crds import BUILT_IN, CrdFolder
 
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import references
+from components.lookups.references.walk import kind_of, look_up, references
 from components.render.manifest import Manifest
 
 NAMES = re.compile(
@@ -32,12 +32,20 @@ class Published:
         taken: set[str] = set()
         for target, _, keys in references(item, references_table()):
             taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
+        taken |= {*_parts(item)}
         for path, value in looking(item.body, self._schema(item)):
             if not any(value == one or ("/" in one and value in one) for one in taken):
                 yield path
 
     def _schema(self, item: Manifest) -> Mapping[str, Any]:
         return {} if item.api_version in BUILT_IN else _schema(item.api_version, item.kind)
+
+
+def _parts(item: Manifest) -> Iterator[str]:
+    """Yield the values of which a row takes a part, such as the name of the owner in the name of a volume."""
+    for row in references_table().refers.get(kind_of(item), ()):
+        for path in row.fields if row.value != "(.*)" else ():
+            yield from (str(value) for value, _ in look_up(item.body, path) if re.fullmatch(row.value, str(value)))
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.render.manifest import Manifest
-from components.render.region.store_certificates import SERVER_SECRET
+from components.render.region.stores.store_certificates import SERVER_SECRET
 from jacquard.lab.rehearsal import ports
 
 _CURVES = {256: "prime256v1"}

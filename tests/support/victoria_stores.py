@@ -28,7 +28,7 @@ from store_authority import StoreAuthority
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY
-from components.render.region.store_certificates import SERVER_SECRET
+from components.render.region.stores.store_certificates import SERVER_SECRET
 from jacquard.lab.rehearsal import crds, ports
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
@@ -62,12 +62,17 @@ def request(
     """Send a request; a body makes it a POST. Underscores in the names of headers are hyphens."""
     sent = Request(url, body, {name.replace("_", "-"): value for name, value in headers.items()})  # noqa: S310
     if login is not None:
-        sent.add_header("Authorization", "Basic " + base64.b64encode(":".join(login).encode()).decode())
+        sent.add_header("Authorization", basic(login))
     try:
         with urlopen(sent, timeout=30, context=trust) as answer:  # noqa: S310
             return Response(answer.status, answer.read().decode())
     except HTTPError as error:
         return Response(error.code, error.read().decode(errors="replace"))
+
+
+def basic(login: tuple[str, str]) -> str:
+    """Return the header ``Authorization`` for a user name and a password."""
+    return "Basic " + base64.b64encode(":".join(login).encode()).decode()
 
 
 class VictoriaStores:
@@ -138,6 +143,13 @@ class VictoriaStores:
     def ask(self, path: str, body: bytes | None = None, **further: Any) -> Response:
         """Send a request to the proxy, as a client does that has the certificate of the CA."""
         return request(self.url + path, body, trust=self._trust, **further)
+
+    def first_line(self, path: str, *, login: tuple[str, str], seconds: float) -> str:
+        """Return the first line of a response that does not end; empty if none arrives in time."""
+        sent = Request(self.url + path, headers={"Authorization": basic(login)})  # noqa: S310
+        with suppress(TimeoutError), urlopen(sent, timeout=seconds, context=self._trust) as answer:  # noqa: S310
+            return str(answer.readline().decode())
+        return ""
 
     def start(self, name: str) -> None:
         """Start a program of the stores or the proxy, also again after `kill`."""

@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render.objects import given
-from components.render.region import metrics_store, store_certificates
+from components.render.region import metrics_store
 from components.render.region.monitors import Audience, alert
+from components.render.region.stores import store_certificates
 from components.specs.base import Address
 from components.specs.region.metrics_sink import MetricsSinkSpec
 

@@ -24,7 +24,7 @@ from components.render.region.monitors import (
     alert,
     prometheus_rule,
 )
-from components.render.region.store_certificates import AUTHORITY_KEY, SERVER_SECRET
+from components.render.region.stores.store_certificates import AUTHORITY_KEY, SERVER_SECRET
 from components.specs.region.observability import MetricsStoreSpec
 
 _NAME = "metrics-store"

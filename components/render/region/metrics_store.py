@@ -23,12 +23,12 @@ from components.render import labels as keys
 from components.render.control_planes.control_plane import ADDRESS_POOL, spread
 from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.objects import SERVICES_PRIORITY, given, manifest
-from components.render.region import store_certificates
 from components.render.region.alert_routes import REPLICAS as ALERTMANAGERS
 from components.render.region.logs import accounts
 from components.render.region.metrics_size import SCRAPE_SECONDS, insert_cpu_millis, storage_requests
 from components.render.region.operators import CERT_MANAGER, Operator
 from components.render.region.operators import NAMESPACE as OPERATORS
+from components.render.region.stores import store_certificates
 from components.specs.region.observability import REPLICATION_FACTOR, MetricsStoreSpec
 from components.specs.region.region import RegionSpec
 

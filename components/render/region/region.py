@@ -5,7 +5,7 @@ pools of two clusters must never overlap (``vm_offering``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -45,6 +45,7 @@ from components.render.region.logs import log_store
 from components.render.region.operator_places import OperatorPlace, of_namespace
 from components.render.region.operators import CERT_MANAGER, Operator, release, repository
 from components.render.region.operators import NAMESPACE as OPERATORS
+from components.render.region.stores import store_backups
 from components.render.storage import storage
 from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec
 from components.specs.hosts.ironic import IronicSpec
@@ -102,6 +103,8 @@ class RegionInput:
     """Automatic release of the maintenance hold of DPUs; None for manual release."""
     failed_repairs: FailedRepairs | None = None
     """Replacement of Machines after failed repairs; None without Metal3 or an image of Python."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """Images of the platform's jobs, by name."""
     secrets: tuple[Manifest, ...] = ()
     """ExternalSecrets for the Secrets that the rendered objects refer to; empty if operators create the Secrets."""
 
@@ -136,6 +139,7 @@ class RegionInput:
             *metrics_store.render(self.spec, self.clusters),
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
             *log_store.render(self.spec),
+            *store_backups.render(self.spec, self.tools),
             *((self._dashboards(),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
             *((*certificates.watch(), self._controllers(operators)) if metrics_store.store_of(self.spec) else ()),

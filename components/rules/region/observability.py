@@ -6,6 +6,7 @@ from components.lookups.network.served import METRICS
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.lookups.stored_series import stored_series
 from components.render.region.metrics_size import capacity
+from components.render.region.stores.store_backups import TOOLS
 from components.rules.region import store_pods
 from components.rules.region.name_entries import entries, twice
 from components.rules.region.served_addresses import not_a_host, not_announced, taken
@@ -13,8 +14,8 @@ from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem
+from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed
 from components.specs.region.observability import MAX_STORAGE_PODS, MetricsStoreSpec, ReceiverSpec
 
 _OBSERVABILITY = "observability"
@@ -125,4 +126,14 @@ def _lists(environment: Environment) -> Iterator[tuple[str, str, DataPath, tuple
         yield f"tenant {tenant.tenant}", tenant_file(tenant), _OF_TENANT, tenant.notify
 
 
-RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, sinks))
+def backup_tools(environment: Environment) -> Iterator[Problem]:
+    """Report backups of stores whose images are not declared."""
+    observability, known = environment.region.observability, [tool.name for tool in environment.versions.tools]
+    for store in observability.backups if observability else ():
+        for name in TOOLS[store]:
+            if name not in known:
+                text = f"requires '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+                yield problem(environment, REGION, (_OBSERVABILITY, store, "backup"), text)
+
+
+RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, backup_tools, sinks))

@@ -12,6 +12,7 @@ from components.specs.control_planes.data_stores import BackupSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
+from components.specs.region.store_backups import StoreBackupSpec
 from components.specs.region.tenant import TenantSpec
 from components.specs.storage.buckets import ALWAYS_THERE, BucketSpec, ObjectStoreSpec
 
@@ -51,7 +52,7 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def one_owner(environment: Environment) -> Iterator[Problem]:
-    """Report buckets that two tenants share, that are duplicated, or that store backups of control planes."""
+    """Report buckets that two tenants share, that are duplicated, or that store backups of the platform."""
     owners: dict[_Place, PlacedBucket] = {}
     for bucket in in_stores(environment):
         other = owners.setdefault(bucket.place, bucket)
@@ -116,8 +117,11 @@ def _buckets(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, B
             yield tenant, ("buckets", index), bucket
 
 
-def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec]]:
+def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | StoreBackupSpec]]:
     """Yield the backup buckets of the platform."""
+    observability = environment.region.observability
+    for name, backup in observability.backups.items() if observability else ():
+        yield ("observability", name, "backup", "bucket"), backup
     region = environment.region.control_planes
     if region.dedicated and region.dedicated.backup:
         yield ("control_planes", "dedicated", "backup", "bucket"), region.dedicated.backup

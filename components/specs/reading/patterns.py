@@ -8,7 +8,7 @@ from components.specs.control_planes import api_server
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
-from components.specs.region import cluster_api, log_sink, metrics_sink, observability, state
+from components.specs.region import cluster_api, log_sink, logs, metrics_sink, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 from components.specs.workloads import slurm
@@ -51,6 +51,8 @@ PATTERN_RULES = {
     api_server.CLAIM: "must be text without spaces, '=' and ','",
     observability.OBJECTIVE: "must be a percentage from 95% to 99.99% like 99.95%",
     observability.EMAIL: "must be one e-mail address like oncall@cloud.example",
+    logs.PLUGIN_VERSION: "must be a version like 0.30.1, without a leading 'v'",
+    logs.PLUGIN_URL: "must be a URL that starts with https://, without a comma",
     log_sink.HEADER: "must be the name of a header like X-Scope-OrgID",
     log_sink.VARIABLE: "must be a key of upper-case letters, digits and '_' like AUTHORIZATION",
     metrics_sink.METRIC_NAMES: "must be the name of a metric, or a prefix of names like DCGM_*",

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from components.specs.base import NO_SECRET, SERVER, Label, Quantity, Spec
+from components.specs.region.store_backups import StoreBackupSpec
 
 MAX_STORAGE_PODS = 50
 """Maximum number of storage pods; each query reads all of them."""
@@ -12,7 +13,8 @@ OUTAGE_PODS = 2
 """Minimum number of storage pods: new logs are on the other pods while one is down."""
 
 
-PluginVersion = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")]
+PLUGIN_VERSION = r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$"
+PluginVersion = Annotated[str, StringConstraints(pattern=PLUGIN_VERSION)]
 """Version of a plug-in of Grafana, without a leading ``v``."""
 PLUGIN_URL = r"^https://[^\s,]+$"
 PluginUrl = Annotated[str, StringConstraints(pattern=PLUGIN_URL, max_length=512), NO_SECRET, SERVER]
@@ -44,6 +46,8 @@ class LogStoreSpec(Spec):
     node_day: Quantity = "256Mi"
     """Space on disk for the logs of one node during one day, compressed, with which `jacquard check` compares the size
     of the store. Measure it in a running region with ``vl_data_size_bytes``."""
+    backup: StoreBackupSpec | None = None
+    """Backup of logs and audit events to a bucket. By default they are lost with their volume."""
     grafana_plugin: GrafanaPluginSpec | None = None
     """Plug-in with which Grafana of the management cluster shows logs and audit events. By default Grafana shows no
     logs, and operators query the store by its API. A change restarts Grafana."""

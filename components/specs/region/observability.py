@@ -19,6 +19,7 @@ from components.specs.base import (
     Text,
 )
 from components.specs.region.logs import LogStoreSpec
+from components.specs.region.store_backups import StoreBackupSpec
 
 EMAIL = r"^[A-Za-z0-9._%+-]+@[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 EmailAddress = Annotated[str, StringConstraints(pattern=EMAIL, max_length=253)]
@@ -117,7 +118,9 @@ class WatchdogSpec(Spec):
 class MetricsStoreSpec(CheckedSpec):
     """Storage of metrics in the management cluster, and the store of the metrics of all clusters."""
 
-    model_config = ConfigDict(json_schema_extra={"dependentRequired": {"storage_pods": ["address"]}})
+    model_config = ConfigDict(
+        json_schema_extra={"dependentRequired": {"storage_pods": ["address"], "backup": ["address"]}}
+    )
 
     size: Quantity
     """Size of each volume: of two replicas of Prometheus, which delete older metrics if they take more than 80 % of it,
@@ -132,14 +135,16 @@ class MetricsStoreSpec(CheckedSpec):
     monitoring have metrics."""
     storage_pods: int = Field(default=MIN_STORAGE_PODS, ge=MIN_STORAGE_PODS, le=MAX_STORAGE_PODS)
     """Number of storage pods of the store. Each sample is on two of them, so that the store survives a node."""
+    backup: StoreBackupSpec | None = None
+    """Backup of the store to a bucket; requires ``address``. By default metrics are lost with the volumes of two
+    storage pods."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a number of storage pods without a store."""
-        if "storage_pods" in self.model_fields_set and self.address is None:
-            text = (
-                "is required with storage_pods; add an address of networks.control_plane_vips, or remove storage_pods"
-            )
-            yield ConstraintViolation(text, ("address",))
+        """Yield a number of storage pods, or a backup, without a store."""
+        for field in ("storage_pods", "backup"):
+            if field in self.model_fields_set and self.address is None:
+                text = f"is required with {field}; add an address of networks.control_plane_vips, or remove {field}"
+                yield ConstraintViolation(text, ("address",))
 
 
 class SloSpec(Spec):
@@ -195,6 +200,12 @@ class ObservabilitySpec(CheckedSpec):
     def store(self) -> MetricsStoreSpec | None:
         """Return the store of the metrics of all clusters; None without one."""
         return self.metrics if self.metrics and self.metrics.address else None
+
+    @property
+    def backups(self) -> dict[str, StoreBackupSpec]:
+        """Return the backups of stores, by the field of the store."""
+        every = {"metrics": self.store and self.store.backup, "logs": self.logs and self.logs.backup}
+        return {field: backup for field, backup in every.items() if backup}
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield receivers with an e-mail address without a mail server, and a store of logs without an address."""

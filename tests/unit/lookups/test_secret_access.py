@@ -45,7 +45,8 @@ def stores() -> frozenset[str]:
 
 
 def said(value: str) -> str:
-    """Return ``value`` without the name of the cluster, or of the shared data store, that it holds."""
+    """Return ``value`` without the name of the cluster or data store, or the number of the storage pod, in it."""
+    value = re.sub(r"((?:metrics|logs)-backup)-\d+$", r"\1-<pod>", value)
     name = max((one for one in clusters() if one in value), key=len, default="")
     store = next((one for one in stores() if f"{one}-etcd" in value), "")
     if name:

@@ -23,9 +23,9 @@ from typing import Any
 from components.render.add_ons.pod_priorities import AGENT
 from components.render.objects import given
 from components.render.pod_placement import EVERY_NODE
-from components.render.region import store_certificates
 from components.render.region.logs import audit
 from components.render.region.logs.accounts import AUDIT, WRITE_PATH
+from components.render.region.stores import store_certificates
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 
 CHART = "opentelemetry-collector"

@@ -14,7 +14,7 @@ from components.inputs.manifests import everything
 from components.render.manifest import Manifest, ManifestSet, objects
 from components.render.region import metrics_monitors, metrics_store
 from components.render.region.logs import log_store
-from components.render.region.store_certificates import AUTHORITY_KEY, CLIENT_SECRET, SERVER_SECRET
+from components.render.region.stores.store_certificates import AUTHORITY_KEY, CLIENT_SECRET, SERVER_SECRET
 from components.specs.region.region import RegionSpec
 
 STORED = ("us-east-04a", "eu-south-03a", "lab")

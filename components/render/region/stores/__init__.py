@@ -1,0 +1,1 @@
+"""Certificates and backups of the stores of metrics and logs."""
