@@ -189,6 +189,16 @@ def test_names_and_values_of_fields_are_those_of_the_tenant(
         assert "acme" not in answer.text
 
 
+def test_a_tenant_follows_its_own_events_only(stores: VictoriaStores, events: list[dict[str, Any]]) -> None:
+    path = f"{accounts.AUDIT}/select/logsql/tail?" + urlencode({"query": "*", "start_offset": "1h"})
+    followed = json.loads(stores.first_line(path, login=stores.login(ACME), seconds=60))
+
+    assert followed.items() >= {"tenant": "acme", "stream": "audit"}.items()
+    assert json.loads(followed["_msg"])["kind"] == "Event"
+    assert events
+    assert stores.first_line(path, login=stores.login(NEIGHBOUR), seconds=5) == ""
+
+
 def test_a_tenant_writes_no_audit_events(stores: VictoriaStores, events: list[dict[str, Any]]) -> None:
     assert events
     body = telemetry.records(["forged"], {"stream": "audit", "tenant": "globex", "cluster": NEIGHBOUR})
