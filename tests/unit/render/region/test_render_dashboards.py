@@ -25,7 +25,7 @@ from jacquard.lab.dashboards import dashboards as written
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
 _NAMES = [
     *("audit", "control-planes", "controllers", "fabric", "gpus", "log-store", "logs", "nodes", "pools", "region"),
-    *("storage", "tenant", "workloads"),
+    *("services", "storage", "tenant", "workloads"),
 ]
 _OF_LOGS = ("audit", "logs")
 _FILES = pytest.mark.parametrize("name", _NAMES)
