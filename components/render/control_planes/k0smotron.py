@@ -15,6 +15,7 @@ Nodes of such a cluster are k0s nodes: their bootstrap template has a different 
 import json
 from typing import Any
 
+from components.render import labels as keys
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE_IPV6
 from components.render.control_planes.api_server import Files, feature_gates, files, flags
 from components.render.control_planes.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
@@ -59,7 +60,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     servers, replicas = {**_pods(name), _SERVERS: "true"}, control_plane.spec.control_plane.replicas
     return (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
-        service_monitor(name, labels, [_endpoint(name)]),
+        service_monitor(name, labels, [_endpoint(name, labels[keys.TENANT])]),
         rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=dedicated),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
         *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if dedicated else ()),
@@ -181,7 +182,7 @@ def _mount(item: Files) -> dict[str, Any]:
     return {"path": item.folder, **given(readOnly=item.read_only or None), **item.source}
 
 
-def _endpoint(cluster: str) -> dict[str, Any]:
+def _endpoint(cluster: str, tenant: str) -> dict[str, Any]:
     # The sidecar sets other job names; its label "component" is the name of the program.
     job_names = [
         ("kube-apiserver", "apiserver"),
@@ -197,12 +198,15 @@ def _endpoint(cluster: str) -> dict[str, Any]:
         }
         for component, job in job_names
     ]
-    cluster_label = {"action": "replace", "targetLabel": "cluster", "replacement": cluster}
+    owner = [
+        {"action": "replace", "targetLabel": label, "replacement": value}
+        for label, value in (("cluster", cluster), ("tenant", tenant))
+    ]
     return {
         "port": "metrics",
         "interval": INTERVAL,
         "honorLabels": True,
-        "metricRelabelings": [*jobs, cluster_label],
+        "metricRelabelings": [*jobs, *owner],
     }
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.render import labels as keys
 from components.render.control_planes import kamaji_etcd
 from components.render.control_planes.api_server import Files, feature_gates, files, flags
 from components.render.control_planes.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
@@ -222,20 +223,20 @@ def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...
     name, labels = control_plane.spec.name, control_plane.labels
     return (
         metrics_service(name, labels, _pods(name), _METRICS_PORTS),
-        service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),
+        service_monitor(name, labels, [_endpoint(name, job, labels[keys.TENANT]) for job in _METRICS_PORTS]),
         rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=etcd),
         *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
     )
 
 
-def _endpoint(cluster: str, job: str) -> dict[str, Any]:
+def _endpoint(cluster: str, job: str, tenant: str) -> dict[str, Any]:
     client = f"{cluster}-api-server-kubelet-client-certificate"
     authority = {"ca": {"secret": {"name": f"{cluster}-ca", "key": "ca.crt"}}, "serverName": f"{cluster}.{cluster}.svc"}
     return {
         "port": job,
         "scheme": "https",
         "interval": INTERVAL,
-        "relabelings": relabelled(cluster, job),
+        "relabelings": relabelled(cluster, job, tenant),
         "tlsConfig": {
             # Only the API server has a certificate of the cluster's CA; other components have self-signed certificates.
             **(authority if job == "apiserver" else {"insecureSkipVerify": True}),

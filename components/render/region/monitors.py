@@ -10,7 +10,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Manifest
-from components.render.objects import manifest
+from components.render.objects import given, manifest
 
 API_GROUP = "monitoring.coreos.com/v1"
 NODE_FAULT = {"fault": "node"}
@@ -45,12 +45,13 @@ class Audience(StrEnum):
     """The operators, and the tenant in the label ``tenant``."""
 
 
-def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
-    """Return the relabelings that set the labels ``cluster`` and ``job`` of a target."""
-    return [
-        {"action": "replace", "targetLabel": label, "replacement": value}
-        for label, value in (("cluster", cluster), ("job", job))
-    ]
+def relabelled(cluster: str, job: str, tenant: str | None = None) -> list[dict[str, str]]:
+    """Return the relabelings that set the labels ``cluster`` and ``job`` of a target, and ``tenant`` if it is given.
+
+    With ``tenant``, the tenant can query the series in the store of the region.
+    """
+    labels = {"cluster": cluster, "job": job, **given(tenant=tenant)}
+    return [{"action": "replace", "targetLabel": label, "replacement": value} for label, value in labels.items()]
 
 
 def metrics_service(

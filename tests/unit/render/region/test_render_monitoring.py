@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
+from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.region import monitoring, platform_objects
 
@@ -50,3 +52,17 @@ def test_the_kinds_are_exported_in_the_version_in_which_they_are_applied() -> No
 
 def test_alerts_name_the_region() -> None:
     assert VALUES["prometheus"]["prometheusSpec"]["externalLabels"] == {"region": "laptop"}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_series_of_a_control_plane_have_its_cluster_and_tenant(name: str) -> None:
+    monitors = [item for item in everything(reference(name)) if item.name.endswith("-control-plane")]
+    found = [item for item in monitors if item.kind == "ServiceMonitor"]
+
+    assert found
+    for item in found:
+        owner = {"cluster": item.namespace, "tenant": item.body["metadata"]["labels"][keys.TENANT]}
+        for endpoint in item.body["spec"]["endpoints"]:
+            rules = (*endpoint.get("relabelings", ()), *endpoint.get("metricRelabelings", ()))
+            fixed = {rule["targetLabel"]: rule["replacement"] for rule in rules if "sourceLabels" not in rule}
+            assert fixed.items() >= owner.items()
