@@ -30,6 +30,8 @@ _FORMS = {"tuple_type", "model_type", "model_attributes_type", "dict_type"}
 """Types of pydantic's errors about a value that is not the required mapping or list."""
 _PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
 """Notation of a key and its value in other tools."""
+_ONE_NUMBER = re.compile(r"\{(\w+): [0-9]+\}")
+"""Example of a mapping with one required key, whose value is a number."""
 _BETWEEN = re.compile(r"[,;\s]+")
 _NAME = re.compile(r"[\w./-]+")
 
@@ -111,6 +113,12 @@ def key_to_write(model: type[BaseModel], path: Path, data: Any) -> str:
     return f"write {key}: {'|'.join(examples)}" if examples else "add it"
 
 
+def _with_number(shape: str, got: Any) -> str:
+    """Return ``shape`` with the number ``got`` as the value of its only key, if that is a number."""
+    only = _ONE_NUMBER.fullmatch(shape)
+    return f"{{{only[1]}: {got}}}" if only and type(got) is int and got > 0 else shape
+
+
 def form_to_write(kinds: Iterable[str], model: type[BaseModel], path: Path, data: Any) -> str:
     """Return an example of the required mapping or list at ``path``, filled with the names in the current value.
 
@@ -120,7 +128,7 @@ def form_to_write(kinds: Iterable[str], model: type[BaseModel], path: Path, data
     got, key = model_walk.at(data, path), path[-1] if path else None
     models = model_walk.models(model_walk.annotation(model, path, data), got) if kind else []
     if models:
-        wanted = [shape for shape in map(whole, models) if shape != "{}"]
+        wanted = [_with_number(shape, got) for shape in map(whole, models) if shape != "{}"]
         return f"; write {' or '.join(wanted)}" if wanted else ""
     if not kind or not isinstance(key, str):
         return ""
