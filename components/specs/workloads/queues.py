@@ -120,7 +120,7 @@ class QueuesSpec(CheckedSpec):
 
     classes: dict[DnsLabel, DnsLabel] = Field(default_factory=dict)
     """Classes of jobs, each with a pod priority of the cluster. Its value is also the value of the class, so that Kueue
-    and the scheduler agree on the order. Without classes, all jobs of a queue have the same priority."""
+    and the scheduler agree on the order. The priority of a job without a class is that of its pods."""
     teams: tuple[TeamQueueSpec, ...] = Field(min_length=1, max_length=100)
     """Teams of the cluster, each with a unique name."""
     fair_sharing: bool = False
@@ -141,11 +141,6 @@ class QueuesSpec(CheckedSpec):
                     text = f"already belongs to team {owner}, and a namespace has one default queue; remove it"
                     yield ConstraintViolation(text, ("teams", index, "namespaces", at), name)
             yield from self._sharing(index, team)
-            if team.preemption is QueuePreemption.LOWER_CLASSES and not self.classes and not self.fair_sharing:
-                text = (
-                    "has no effect without classes, because all jobs have the same priority; add classes, or remove it"
-                )
-                yield ConstraintViolation(text, ("teams", index, "preemption"), team.preemption.value)
         for name, priority in self.classes.items():
             first = next(other for other, value in self.classes.items() if value == priority)
             if first != name:
