@@ -36,7 +36,7 @@ def test_the_json_has_the_reason_without_a_monitor(invoke: Invoke) -> None:
         "monitored": 0,
         "because": "kube-state-metrics counts its agents, since the network must not wait for the kinds of monitors",
         "alerts": ["ReleaseNotReady"],
-        "dashboards": [],
+        "dashboards": ["Nodes"],
         "operators": ["platform"],
         "tenants": [],
         "inside": False,
