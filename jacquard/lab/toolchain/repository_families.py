@@ -121,6 +121,18 @@ NIGHTLY = (
         disk_bytes=2000 << 20,
     ),
     Family(
+        name="pulumi-yaml",  # runs programs of other languages than Python in tests
+        module="github.com/pulumi/pulumi-yaml",
+        binaries=(
+            Binary(
+                name="pulumi-language-yaml",
+                package="github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
+                expected_seconds=180,
+            ),
+        ),
+        disk_bytes=900 << 20,
+    ),
+    Family(
         name="lws",  # runs in tests, with rendered endpoints
         module="sigs.k8s.io/lws",
         binaries=(Binary(name="lws-manager", package="sigs.k8s.io/lws/cmd", expected_seconds=180),),
