@@ -6,7 +6,6 @@ Entries name a violation by environment, rule and text, without a line, so that 
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from components.specs.base import DataFile, Label, Spec, Text
 from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Positions
 from components.specs.reading.problems import SpecError
+from components.specs.struct import Struct
 from policies.results import Result
 
 MARK = "# Known violations, which jacquard check --baseline tolerates; all other violations block."
@@ -48,8 +48,7 @@ class _BaselineFile(DataFile):
     violations: tuple[KnownViolation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, kw_only=False):
     """Known violations, with the line of each entry in its file."""
 
     entries: tuple[tuple[KnownViolation, int], ...] = ()

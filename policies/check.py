@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from components.inputs.manifests import manifests
 from components.lookups.monitor_targets import MONITORS, Target, targets
@@ -13,6 +12,7 @@ from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import WaiverSpec
+from components.specs.struct import Struct, field, replace
 from policies import extensions
 from policies.facts import PROVIDER, REFERENCE, RESOURCE, STACK, WAIVER, Context, Fact, object_fact, stack_facts
 from policies.judging import Judge, Violation
@@ -24,8 +24,7 @@ _ENGINE_ONLY = frozenset({PROVIDER, REFERENCE, RESOURCE, STACK})
 """Kinds of facts that exist only in a deployment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct):
     """Result of evaluating the policies for all rendered objects of an environment."""
 
     objects: int = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,6 +16,7 @@ from components.specs.environment import Environment
 from components.specs.region.catalog import Channel, GoldenImage
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct, field
 
 if TYPE_CHECKING:
     from components.lookups.monitor_targets import Target
@@ -57,8 +57,7 @@ _LEAVES = (str, int, float, type(None))
 """Types of values in JSON that contain no other values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Struct):
     """Object, provider or tenant to evaluate, as it will be applied."""
 
     kind: str | Unknown
@@ -109,8 +108,7 @@ class Deferred(Mapping[_Key, _Value]):
         return dict, (dict(self._entries),)  # For the process of extensions.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct):
     """Data with which rules compare facts. The strict defaults apply to a stack without a readable environment."""
 
     stack: str

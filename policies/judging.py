@@ -3,9 +3,9 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.struct import Struct, replace
 from policies.facts import ANY_KIND, Context, Fact, Unknown
 from policies.stack_objects import StackObjects
 from policies.verdict import Finding, Rule, Verdict
@@ -14,8 +14,7 @@ from policies.waivers import subjects, waiver_of
 _PASSED = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct):
     """Fact that violates a rule, or that the rule could not evaluate."""
 
     rule: Rule

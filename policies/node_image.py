@@ -1,10 +1,10 @@
 """Reads the node image from machine templates of each bare-metal backend, for the rules about images."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from components.specs.region.catalog import GoldenImage
+from components.specs.struct import Struct
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import NOT_APPLICABLE, Finding, undecided
 
@@ -17,8 +17,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _DIGEST = "sha256:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeImage:
+class NodeImage(Struct):
     """Image of a machine template."""
 
     url: str | None

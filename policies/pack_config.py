@@ -5,11 +5,11 @@ policy. Levels and parameters of the environment are reviewed data, so the file 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.specs.reading.problems import listed, shown, suggestion
 from components.specs.region.policy import Enforcement
+from components.specs.struct import Struct, field, replace
 from policies.facts import Context
 from policies.parameters import Parameter
 from policies.verdict import MAX_LISTED, Rule
@@ -26,8 +26,7 @@ class PackConfigError(Exception):
     """The configuration of the pack is invalid; the text has one line for each error."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyConfig:
+class PolicyConfig(Struct):
     """Configuration of one policy."""
 
     level: str | None = None
@@ -36,8 +35,7 @@ class PolicyConfig:
     """Values of parameters, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, kw_only=False):
     """Valid configuration: stricter levels by policy, and values of parameters."""
 
     levels: Mapping[str, Enforcement] = field(default_factory=dict)

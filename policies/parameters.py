@@ -1,14 +1,13 @@
 """Parameters of policies that ``--policy-pack-config`` sets. A value can only be stricter than the environment's."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from components.specs.struct import Struct, replace
 from policies.facts import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(Struct):
     """Value that a policy compares objects with."""
 
     name: str

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -12,6 +11,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, WAIVERS
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.struct import Struct, replace
 from policies.check import Judgement
 from policies.judging import Violation
 from policies.places import Places
@@ -56,8 +56,7 @@ class Decision(StrEnum):
     """The data are valid, but a rule refuses them, the change or the state."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct):
     """Violation of a rule, or advice of a rule, at one place of the data."""
 
     environment: str

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
 from components.specs.secret_text import masked
+from components.specs.struct import Struct, field, force_setattr
 from policies.facts import ANY_KIND, UNKNOWN, Context, Fact, Unknown
 from policies.parameters import Parameter
 
@@ -38,8 +38,7 @@ class Severity(StrEnum):
     in production."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct):
     """Finding of a rule about one fact; only a violation requires the texts. Secrets in the texts are masked."""
 
     verdict: Verdict
@@ -52,15 +51,14 @@ class Finding:
 
     def __post_init__(self) -> None:
         for name in ("found", "allowed", "fix"):
-            object.__setattr__(self, name, masked(getattr(self, name)))
+            force_setattr(self, name, masked(getattr(self, name)))
 
 
 PASS = Finding(verdict=Verdict.PASS)
 NOT_APPLICABLE = Finding(verdict=Verdict.NOT_APPLICABLE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct):
     """Rule that detects one kind of violation."""
 
     name: str

@@ -7,7 +7,6 @@ namespace and are on one controller as well.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -20,12 +19,12 @@ from components.specs.keys import cluster_of
 from components.specs.natural import natural
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed
+from components.specs.struct import Struct, asdict
 
 PATH = ("bare_metal", "controllers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct):
     """Number of hosts of one controller, and the controller's limit."""
 
     name: str

@@ -1,6 +1,5 @@
 """Requests for numbers, with a problem for each request that cannot be met."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from components.allocate.ledger import Ledger, as_value, written
@@ -10,10 +9,10 @@ from components.lookups.pools import DataPath, problem
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
+class Want(Struct, kw_only=False):
     """Holder that requests a number, and its place in the data."""
 
     holder: str

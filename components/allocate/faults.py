@@ -1,6 +1,5 @@
 """Edits of ``out_of_service.yaml`` that remove hosts from service or return them, and replacement hosts for pools."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
@@ -15,6 +14,7 @@ from components.specs.reading.loader import OUT_OF_SERVICE
 from components.specs.reading.lock_text import entry_text
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError
+from components.specs.struct import Struct
 
 _EMPTY = f"""# yaml-language-server: $schema=../../schemas/out_of_service.schema.json
 schema_version: {OutOfServiceFile.FORMAT}
@@ -23,8 +23,7 @@ hosts:
 _HOSTS = "hosts"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct):
     """Effect on the pool of a host when the fault of the host is recorded or removed."""
 
     pool: str | None

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState, host_states, refusal, state_of
@@ -12,14 +11,14 @@ from components.specs.hosts.host_report import ReportFile
 from components.specs.hosts.host_tests import HostTestReport, Outcome
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from components.specs.times import CLOCK_SKEW
 
 _MOST_TESTS = 3
 _AGAIN = "test the host again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(Struct):
     """Requested transition of one host."""
 
     host: HostSpec

@@ -6,7 +6,6 @@ assignments.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.lookups.network.dpu_clusters import linked, links, running_dpu
 from components.lookups.pools import problem
@@ -18,10 +17,10 @@ from components.specs.natural import natural
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.reading.loader import ALLOCATIONS
 from components.specs.reading.problems import Problem, listed
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, kw_only=False):
     """Host in a VPC with one link per host."""
 
     host: str

@@ -5,7 +5,6 @@ VTEP loopbacks and ASNs of DPUs are not allocated here: DPF's address management
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from components.allocate.cluster_ranges import ClusterRanges
@@ -38,10 +37,10 @@ from components.specs.network.tenant_network import VpcSpec
 from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix, VpcAllocation
 from components.specs.reading.problems import Problem
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
+class Numbers(Struct):
     """All numbers of a region, and the problems of failed allocations."""
 
     vpcs: dict[str, VpcAllocation]

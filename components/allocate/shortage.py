@@ -1,7 +1,6 @@
 """Problem texts for pools with too few available hosts, with host counts by failure domain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from components.lookups.pools import PlacedPool, declared_spares, inventory_file, place, problem
 from components.specs.environment import Environment
@@ -9,12 +8,12 @@ from components.specs.natural import naturally
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
 from components.specs.reading.loader import OUT_OF_SERVICE, REGION
 from components.specs.reading.problems import Problem
+from components.specs.struct import Struct
 
 MAX_DOMAINS_SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct):
     """Hosts of one instance type in one failure domain, from the perspective of one pool."""
 
     hall: str

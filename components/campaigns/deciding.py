@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from components.campaigns.decision import (
     STOPPING,
@@ -22,6 +21,7 @@ from components.specs.fleet.fleet import RegionStatus
 from components.specs.locks import ImagesLock
 from components.specs.reading.fleet import Fleet
 from components.specs.region.evidence import Evidence
+from components.specs.struct import Struct, replace
 from components.specs.times import CLOCK_SKEW
 
 FRESH = dt.timedelta(hours=1)
@@ -31,8 +31,7 @@ _SHOWN = 3
 """Number of unsettled groups in a reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advance:
+class Advance(Struct):
     """Decision about a campaign, and the data after it."""
 
     decision: CampaignDecision
@@ -42,8 +41,7 @@ class Advance:
     """New pins, by region; only regions with promotions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
+class _Outcome(Struct):
     decision: RegionDecision
     progress: CampaignProgressSpec
     pins: ImagesLock | None = None

@@ -1,11 +1,11 @@
 """Decision about the next step of a campaign, with the state of each region and the reasons."""
 
 import datetime as dt
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 from components.campaigns.targets import Target
+from components.specs.struct import Struct, asdict
 
 
 class CampaignState(StrEnum):
@@ -71,16 +71,14 @@ STOPPING = frozenset({Reason.FAILED_SOAK, Reason.NOT_SETTLED, Reason.ROLLED_BACK
 """Reasons that stop a campaign."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct):
     """One reason why a region waits or stops."""
 
     reason: Reason
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promoted:
+class Promoted(Struct):
     """Wave of a pool or chart that the decision promotes, as ``jacquard promote`` would."""
 
     key: str
@@ -90,8 +88,7 @@ class Promoted:
     """Keys of the promoted groups in the lock file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionDecision:
+class RegionDecision(Struct):
     """State of one region, and its next promotions."""
 
     region: str
@@ -107,8 +104,7 @@ class RegionDecision:
     """Waves that are promoted now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CampaignDecision:
+class CampaignDecision(Struct):
     """Decision about a campaign."""
 
     campaign: str

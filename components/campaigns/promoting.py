@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from components.campaigns.decision import Promoted, Reason, Waiting
 from components.campaigns.targets import Target
@@ -15,10 +14,10 @@ from components.specs.keys import cluster_of, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextWaves:
+class NextWaves(Struct):
     """Promotions of a region, or the reasons against them."""
 
     pins: ImagesLock

@@ -1,7 +1,6 @@
 """Pools and charts that a campaign promotes in a region."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.intents.charts import clusters_of_charts
 from components.intents.images import CHANNEL
@@ -11,10 +10,10 @@ from components.rollout.subjects import groups_on, subject_of
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec, CampaignStepSpec
 from components.specs.keys import charts_key, pool_of
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct):
     """Pool or chart of one region, with the version that it is promoted to."""
 
     key: str

@@ -1,7 +1,6 @@
 """Deliveries of a secret store: Secrets that rendered objects refer to and no controller creates."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 
 from components.lookups.references.table import Entry, Table, references_table
@@ -9,6 +8,7 @@ from components.lookups.references.walk import MissingTarget, missing_targets
 from components.render.manifest import Manifest
 from components.render.region.external_secrets import Delivery
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 _KIND = "Secret"
 

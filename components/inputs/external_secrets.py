@@ -1,7 +1,6 @@
 """Inputs of Secrets from a secret store: Secrets that rendered objects refer to and no controller creates."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from components.lookups.slices import Slice, SliceKind
 from components.render.concept import Concept, Made
@@ -10,6 +9,7 @@ from components.render.manifest import Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 
 def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]]) -> Iterator[ExternalSecretsInput]:

@@ -1,7 +1,6 @@
 """Input of the foundation of a region."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from components.inputs.dpu_release import dpu_release
 from components.lookups.charts import needed_charts
@@ -25,6 +24,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import replace
 
 
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:

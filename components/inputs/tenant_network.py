@@ -1,7 +1,6 @@
 """Inputs of the VPCs of a tenant."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from components.inputs.node_addresses import Links, host_links
 from components.lookups.network.dpus import dpu_platform
@@ -19,10 +18,10 @@ from components.specs.environment import Environment
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedVpc:
+class PlacedVpc(Struct):
     """A VPC with its tenant."""
 
     tenant: TenantSpec

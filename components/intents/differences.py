@@ -1,20 +1,19 @@
 """Differences between a pinned intent and the data, field by field, with the place in the data."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.lookups.pools import DataPath, place
 from components.specs.environment import Environment
 from components.specs.pools.intents import Intent
 from components.specs.reading.lock_text import entry_text
+from components.specs.struct import Struct
 
 At = tuple[str, DataPath]
 """Data file, and the path of a value in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct):
     """Field whose pinned value differs from the data."""
 
     field: str
@@ -30,8 +29,7 @@ class Difference:
         return f"{self.field} is {self.pinned}, data has {self.data} ({self.where})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct):
     """Field with different values in two successive intents."""
 
     field: str

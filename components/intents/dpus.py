@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.intents.differences import At, Difference, differences
 from components.lookups.network.dpu_clusters import running_dpu
@@ -20,13 +19,13 @@ from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.pools.intents import DpuIntent
 from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.region.catalog import DpuImage
+from components.specs.struct import Struct
 
 _OF_IMAGE = ("url", "sha256", "bsp", "doca", "uefi", "atf")
 """Fields of an intent that the image determines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DpuDeployment:
+class DpuDeployment(Struct):
     """DPUDeployment of a region, with the VPC and the DPU cluster of its DPUs."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -15,13 +14,13 @@ from components.render.revision_needs import Need
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import DpuIntent, Intent, NodeIntent
+from components.specs.struct import Struct
 
 _TEMPLATES: dict[type[Intent], ModuleType] = {NodeIntent: template_revisions, DpuIntent: dpu_templates}
 """Modules with all revisions of the templates of one kind of intent: ``REVISIONS``, ``CHANGES`` and ``NEEDS``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Improvement:
+class Improvement(Struct):
     """Improvement of a template revision over the previous one."""
 
     revision: int
@@ -32,8 +31,7 @@ class Improvement:
         return f"revision {self.revision}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutdatedTemplates:
+class OutdatedTemplates(Struct):
     """Rollout groups of a pool, or of all DPUs, whose template revision is not the newest."""
 
     pool: str

@@ -6,7 +6,6 @@ reads its arguments only at boot.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.intents.images import find_image
@@ -18,13 +17,13 @@ from components.specs.keys import pool_key
 from components.specs.pools.huge_pages import PageSize, reserved
 from components.specs.pools.intents import NodeIntent
 from components.specs.pools.kubelet import CpuManagerPolicy, TopologyManagerPolicy
+from components.specs.struct import Struct
 from components.specs.vms.vm_sizes import VmSizeSpec
 
 _ALIGNED = (TopologyManagerPolicy.RESTRICTED.value, TopologyManagerPolicy.SINGLE_NUMA_NODE.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(Struct):
     """VM-related settings of the nodes of a rollout group."""
 
     image: str

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import group_key
+from components.specs.struct import Struct
 
 
 class HostUse(StrEnum):
@@ -21,8 +21,7 @@ class HostUse(StrEnum):
     FREE = "free"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountedHost:
+class CountedHost(Struct):
     """A host with its failure domain and use."""
 
     host: HostSpec

@@ -1,7 +1,6 @@
 """Services and pods that monitors of prometheus-operator can select: rendered ones, and recorded ones of charts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from components.lookups.table_files import table_file
 from components.render.manifest import Manifest
 from components.specs.base import DataFile, Label, Spec, Text
+from components.specs.struct import Struct
 
 FILE = Path(__file__).with_name("monitored_pods.yaml")
 SERVICE_MONITOR, POD_MONITOR = "ServiceMonitor", "PodMonitor"
@@ -52,8 +52,7 @@ class MonitoredPodTable(DataFile):
     made: tuple[MadePods, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct):
     """Service, or pod of a workload."""
 
     kind: str

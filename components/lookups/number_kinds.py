@@ -1,7 +1,6 @@
 """Kinds of allocated numbers: range, and format in lock files and messages."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from components.specs.ipv6 import Network6
 from components.specs.locks import ClusterAllocation
 from components.specs.network.fabrics import GuidNumbers
 from components.specs.network.vpc_allocation import IPV6_PREFIXES, VpcAllocation
+from components.specs.struct import Struct
 
 ADDRESS_BITS = 32
 PREFIXES = ("pods", "services", "hosts", "load_balancers")
@@ -54,8 +54,7 @@ def rail_prefixes(fabric: str) -> Kind:
     return Kind("rail_prefixes", fabric)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberKind:
+class NumberKind(Struct):
     """Properties of a kind of number; lock files have the numbers as fields of an entry, or of `Freed`."""
 
     range: str

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from components.specs.base import Address, Network
 from components.specs.ipv6 import Network6
 from components.specs.ranges import NumberRange
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Block:
+class Block(Struct, kw_only=False, order=True):
     """Consecutive numbers, both ends included: a VNI, an address, a prefix or a range of GUIDs."""
 
     first: int

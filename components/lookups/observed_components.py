@@ -1,7 +1,6 @@
 """Observation of components: monitors, alerts and dashboards, or the reason why a component has no monitor."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from components.lookups.monitor_targets import Target
 from components.lookups.table_files import table_file
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Text
+from components.specs.struct import Struct
 
 FILE = Path(__file__).with_suffix(".yaml")
 RELEASES = frozenset({"HelmRelease", "Kustomization"})
@@ -66,8 +66,7 @@ class ObservedComponentTable(DataFile):
     """Charts and artefacts of tenant clusters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Struct):
     """Release of a chart or of a manifest artefact."""
 
     name: str

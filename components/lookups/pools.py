@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from components.lookups.spares import nodes_within
 from components.specs.base import Address, PercentOrCount
@@ -14,14 +13,14 @@ from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.problems import FORM, ArgumentError, Problem, dotted, listed, suggestion
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
 DataPath = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Placed:
+class _Placed(Struct):
     """A cluster in the data, with its place."""
 
     tenant: TenantSpec
@@ -44,12 +43,10 @@ class _Placed:
         return "vpcs", [vpc.name for vpc in self.tenant.vpcs].index(self.cluster.vpc)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlacedCluster(_Placed):
     """A cluster with its place in the data."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlacedPool(_Placed):
     """A pool with its place in the data."""
 

@@ -5,8 +5,9 @@ K8S:staging/src/k8s.io/api/core/v1/toleration.go, K8S:pkg/kubelet/lifecycle/pred
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from components.specs.struct import Struct
 
 Pod: TypeAlias = Mapping[str, Any]
 Taint: TypeAlias = Mapping[str, str]
@@ -21,8 +22,7 @@ _EXPRESSIONS: Mapping[str, Callable[[str | None, Collection[str]], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingNode:
+class SchedulingNode(Struct):
     """Properties of a node that decide which pods may run on it."""
 
     name: str

@@ -1,10 +1,10 @@
 """Slices: ordered parts of an environment, each applied by one stack."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 
 
 class SliceKind(StrEnum):
@@ -16,8 +16,7 @@ class SliceKind(StrEnum):
     CLUSTER = "cluster"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
+class Slice(Struct):
     """Part of an environment. Slices share no outputs, so each can be previewed separately."""
 
     name: str

@@ -1,9 +1,10 @@
 """Decision about the region of an order, with a verdict on each region."""
 
 import datetime as dt
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from components.specs.struct import Struct, asdict
 
 
 class Reason(StrEnum):
@@ -33,8 +34,7 @@ class Reason(StrEnum):
     """``jacquard check`` would reject the result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct):
     """One reason against a region."""
 
     reason: Reason
@@ -44,8 +44,7 @@ class Refusal:
     """Number of missing nodes; 0 if the reason is not a number of nodes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct):
     """Verdict on one region: its rank, or the reasons against it."""
 
     region: str
@@ -58,8 +57,7 @@ class Verdict:
     """Reasons why the region has room from the first day of the order, and not before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct):
     """Region of an order, and the verdict on each region of the fleet, by rank and then by name."""
 
     order: str

@@ -1,7 +1,6 @@
 """Fit of an order into the room of a region: pools, whole racks, one fabric, and the system pool of a new cluster."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from components.lookups.network.fabrics import ports_on, reached
 from components.lookups.spares import nodes_within
@@ -14,10 +13,10 @@ from components.specs.network.fabrics import FabricKind, FabricSpec
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPool:
+class PlannedPool(Struct):
     """Pool for one item of an order."""
 
     instance_type: str
@@ -27,8 +26,7 @@ class PlannedPool:
     """Number of racks of a rack-scale type; None for other types."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct):
     """Pools of an order in one region."""
 
     pools: tuple[PlannedPool, ...]

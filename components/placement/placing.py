@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from components.allocate.allocation import allocate
 from components.lookups.pools import placed_cluster, tenant_file
@@ -20,10 +19,10 @@ from components.specs.reading.fleet import Fleet
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edits:
+class Edits(Struct):
     """Edits of the data with which a region has the order. `jacquard check` accepts the result."""
 
     before: Environment
@@ -36,8 +35,7 @@ class Edits:
     pins: ImagesLock
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Struct):
     """Decision about an order, and the edits of its region."""
 
     decision: Decision
@@ -45,8 +43,7 @@ class Placement:
     """Edits of the chosen region; None if no region can get the order, or if the order has a region already."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, kw_only=False):
     """Region with room for an order."""
 
     environment: Environment

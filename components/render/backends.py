@@ -6,7 +6,6 @@ each class names its own backend. ``jacquard.observe.backends`` is the equivalen
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from components.render.control_planes import k0smotron, kamaji, kamaji_etcd
@@ -30,10 +29,10 @@ from components.specs.network.tenant_network import Isolation
 from components.specs.pools.nodes import FirmwareUpdate
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend, ControlPlanesSpec, NetworksSpec
+from components.specs.struct import Struct, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlanes:
+class ControlPlanes(Struct):
     """Renderers and capabilities of one control-plane backend and of the nodes that join its clusters."""
 
     render: Callable[[ControlPlane], tuple[Manifest, ...]]
@@ -69,8 +68,7 @@ class ControlPlanes:
     """Chart whose release limits the version of a control plane; None if only its image does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BareMetal:
+class BareMetal(Struct):
     """Renderers and capabilities of one bare-metal backend, for hosts and the machines on hosts."""
 
     boots: tuple[BootMode, ...]
@@ -120,8 +118,7 @@ class Filter(Enum):
     """Traffic is not filtered; only routes restrict it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkBackend:
+class NetworkBackend(Struct):
     """Isolation of VPCs by one backend."""
 
     on_dpus: bool

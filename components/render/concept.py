@@ -1,10 +1,10 @@
 """Protocol of component inputs, and an input with its rendered objects."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from components.render.manifest import Rendered
+from components.specs.struct import Struct
 
 
 class Concept(Protocol):
@@ -24,8 +24,7 @@ T = TypeVar("T", bound=Concept)
 T_co = TypeVar("T_co", bound=Concept, covariant=True)
 
 
-@dataclass(frozen=True)
-class Made(Generic[T_co]):
+class Made(Struct, Generic[T_co], kw_only=False, dict=True):
     """Input of a component with its objects. The objects are rendered once, on first use."""
 
     concept: T_co

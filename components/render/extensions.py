@@ -1,10 +1,10 @@
 """Input of extension components: the objects that a user's repository adds to a slice."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.render.manifest import Manifest, Rendered
 from components.specs.reading.problems import one_of
+from components.specs.struct import Struct
 
 _PREFIX = "pulumi.com/"
 _SWITCH = ("true", "false")
@@ -16,8 +16,7 @@ _SUPPORTED: Mapping[str, tuple[str, ...]] = {
 _AWAITED = (f"{_PREFIX}waitFor", f"{_PREFIX}timeoutSeconds")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtensionInput:
+class ExtensionInput(Struct):
     """Input of an extension component."""
 
     name: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from components.specs.struct import Struct, field
 
 MANAGEMENT = "management"
 """Name of the management cluster among the clusters of a region."""
@@ -13,8 +14,7 @@ Json: TypeAlias = Mapping[str, Any]
 _AWAITABLE = re.compile(r"condition=[^=]+(=[^=]+)?|jsonpath=\{[^{}]+\}(=.+)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
+class Readiness(Struct):
     """Conditions that ``pulumi up`` waits for after an object is applied.
 
     ``conditions`` are expressions of the annotation ``pulumi.com/waitFor``:
@@ -45,8 +45,7 @@ class Readiness:
             raise ValueError("\n".join(problems))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Struct):
     """Complete Kubernetes object, with the cluster that it belongs to."""
 
     body: Json
@@ -87,8 +86,7 @@ class Manifest:
         return "/".join((self.cluster, self.api_version, self.kind, self.namespace or "-", self.name))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(Struct):
     """Fields that are applied to existing objects of another controller. The patch creates no objects."""
 
     api_version: str
@@ -116,8 +114,7 @@ class Patch:
             yield Manifest(body=body, cluster=cluster)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManifestSet:
+class ManifestSet(Struct):
     """Set of objects that forms a single Pulumi resource, such as the hosts of a rack."""
 
     name: str

@@ -1,14 +1,13 @@
 """Overrides of chart values in the data."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.specs.add_ons.add_on_values import ChartValue, ValuePath
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Override:
+class Override(Struct):
     """Chart value that is set in the data."""
 
     path: ValuePath

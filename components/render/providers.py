@@ -1,9 +1,9 @@
 """Cluster API providers of the backends. The Cluster API operator installs these providers (``cluster_api``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from components.specs.region.cluster_api import Release
+from components.specs.struct import Struct, field
 
 KINDS = {
     "core": "CoreProvider",
@@ -15,8 +15,7 @@ KINDS = {
 """Kinds in the API of the Cluster API operator, by role of the provider."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Struct):
     """Provider of Cluster API, installed separately."""
 
     role: str

@@ -1,16 +1,15 @@
 """Properties of intents that need a template revision, because templates of older revisions do not work with them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from components.specs.pools.intents import Intent
+from components.specs.struct import Struct
 
 IntentT = TypeVar("IntentT", bound=Intent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need(Generic[IntentT]):
+class Need(Struct, Generic[IntentT]):
     """Least revision for intents with a property."""
 
     revision: int

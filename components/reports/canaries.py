@@ -1,18 +1,17 @@
 """Canaries that are far smaller than the first wave, because a wave never divides a rollout group."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.lookups.pools import place, pools
 from components.specs.environment import Environment
 from components.specs.keys import domain_of, pool_of
+from components.specs.struct import Struct
 
 _TIMES = 20
 """Ratio of a first wave to its canary from which the first wave is reported. A rack with a single canary is below."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LargeCanary:
+class LargeCanary(Struct):
     """Pool whose first wave is much larger than its canary."""
 
     place: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from components.allocate.controllers import Budget, budgets
@@ -25,13 +24,13 @@ from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, pool_of
 from components.specs.natural import naturally
 from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.struct import Struct, replace
 
 COLUMNS = ("installed", "contracted", "planned", "spare", "out_of_service", "free", "short")
 """Figures of a table row, in display order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Figures(Struct):
     """Host counts: each installed host has a planned node, is a spare, is out of service, or is free."""
 
     installed: int = 0
@@ -57,8 +56,7 @@ class Figures:
         return {name: getattr(self, name) for name in COLUMNS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeCapacity:
+class TypeCapacity(Struct):
     """Capacity of one instance type: its failure domains in natural order, and the total."""
 
     instance_type: str
@@ -71,8 +69,7 @@ class TypeCapacity:
     total: Figures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capacity:
+class Capacity(Struct):
     """Capacity of a region: instance types with hosts or demand, in catalogue order."""
 
     environment: str
@@ -157,8 +154,7 @@ def _planned(environment: Environment, pool: NodePoolSpec) -> int:
     return max(rack_hosts(environment, pool), nodes + spares_for(nodes, declared_spares(environment, pool)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Demand:
+class _Demand(Struct, kw_only=False):
     """Demand of one rollout group."""
 
     nodes: int

@@ -2,19 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.lookups.pools import place, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 
 _MAX_VPCS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caveat:
+class Caveat(Struct):
     """Limitation of a backend, for the VPCs that the backend isolates."""
 
     isolation: Isolation

@@ -1,16 +1,15 @@
 """Available upgrades of charts in tenants' clusters: current versions, newest release, and promotion command."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.intents.charts import chart_releases, clusters_of_charts
 from components.rollout.waves import last_wave
 from components.specs.environment import Environment
 from components.specs.keys import chart_key, charts_key
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartUpgrade:
+class ChartUpgrade(Struct):
     """Chart with an open rollout, or with a cluster that does not have the channel's newest release."""
 
     chart: str

@@ -6,7 +6,6 @@ The reports never prevent you from recording a fault, or from waiting for the en
 import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.lookups.contracts import ONE_DAY, contracted_nodes
 from components.lookups.pools import place, pools, requested_nodes, tenant_file
@@ -14,14 +13,14 @@ from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_of
 from components.specs.reading.problems import listed
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct
 
 MAX_HOSTS_SHOWN = 5
 ENDING_DAYS = 90
 """Days before its end from which a contract is listed as ending."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmet:
+class Unmet(Struct):
     """Contract with fewer available nodes than contracted, because hosts are out of service."""
 
     place: str
@@ -43,8 +42,7 @@ class Unmet:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedContract:
+class EndedContract(Struct):
     """Contracts of one instance type that ended while their tenant still has more nodes than contracted."""
 
     place: str
@@ -67,8 +65,7 @@ class EndedContract:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndingContract:
+class EndingContract(Struct):
     """Contract that ends soon."""
 
     tenant: str

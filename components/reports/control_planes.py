@@ -1,7 +1,6 @@
 """Report on control planes whose pins differ from the data; only a promotion changes a control plane."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.intents.differences import Difference
 from components.lookups.control_planes import standing_pins
@@ -9,13 +8,13 @@ from components.lookups.pools import PlacedCluster, clusters, place
 from components.specs.base import PLACED
 from components.specs.environment import Environment
 from components.specs.locks import ControlPlanePin
+from components.specs.struct import Struct
 
 _OPTIONS = {"version": "--to", "data_store": "--data-store"}
 """Option of ``jacquard promote`` for each pinned field."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutdatedControlPlane:
+class OutdatedControlPlane(Struct):
     """Control plane of a cluster whose pin differs from the data."""
 
     cluster: str

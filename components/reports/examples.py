@@ -1,7 +1,6 @@
 """Example orders of a region's offerings, as manifests for tenants: VMs, volumes, pods and jobs with GPUs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from components.inputs import vm_offering
 from components.intents.images import find_image
@@ -17,14 +16,14 @@ from components.reports.nvlink_offers import nvlink_pools
 from components.specs.environment import Environment
 from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.struct import Struct, replace
 from components.specs.vms.guests import GuestSystem
 
 _MACHINE, _WORKLOAD, _JOB = "workstation", "example", "train"
 """Name of the objects in the examples."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct):
     """Example manifests, with their cluster."""
 
     of: str

@@ -6,7 +6,6 @@ MachineDeployment or the data stays unused, because its name is the digest of it
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.inputs.manifests import manifests
@@ -16,14 +15,14 @@ from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.manifest import Manifest
 from components.render.pools.metal3 import DATA_TEMPLATE
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 
 Json = Mapping[str, Any]
 USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v1beta2", "MachineSet"))
 """Kinds of objects that refer to templates by name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Template:
+class Template(Struct, order=True):
     """Template in a cluster; it may be deleted if nothing uses it."""
 
     namespace: str

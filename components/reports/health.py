@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pydantic import AwareDatetime
 
@@ -17,6 +16,7 @@ from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.host_tests import HostTestSpec
+from components.specs.struct import Struct
 
 
 class CheckRow(Spec):
@@ -157,8 +157,7 @@ def health(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Now:
+class _Now(Struct, kw_only=False):
     """Faults of the nodes of one instance type."""
 
     faults: Sequence[NodeFault]

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections import defaultdict
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.intents.differences import Difference
@@ -15,10 +14,10 @@ from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of
 from components.specs.natural import naturally
 from components.specs.region.catalog import GoldenImage, Lifecycle
+from components.specs.struct import Struct, asdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class Running(Struct):
     """Pool with nodes on an image."""
 
     pool: str
@@ -26,8 +25,7 @@ class Running:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageState:
+class ImageState(Struct):
     """Image of the catalogue."""
 
     version: str
@@ -47,8 +45,7 @@ class ImageState:
         return sum(item.nodes for item in self.runs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
+class Behind(Struct):
     """Pool, or DPUs of a region, with pins that differ from the data or with an open rollout."""
 
     pool: str
@@ -65,8 +62,7 @@ class Behind:
     """Target image of the open rollout."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct):
     """Compatibility of an image on one instance type: kubelet, DPU image and control planes."""
 
     image: str
@@ -81,8 +77,7 @@ class Match:
     """Other pools of the type, each with the constraint violations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageReport:
+class ImageReport(Struct):
     """Report of ``jacquard show ENV images``."""
 
     environment: str

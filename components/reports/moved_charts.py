@@ -1,15 +1,14 @@
 """Chart releases that change between two states of a region, by cluster, and the affected workloads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.intents.charts import clusters_of_charts
 from components.render.add_ons.node_agents import restarts
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedChart:
+class MovedChart(Struct):
     """Chart whose release changes in a cluster."""
 
     cluster: str

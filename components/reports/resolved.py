@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any, TypeAlias
@@ -33,6 +32,7 @@ from components.specs.reading.loader import (
     WAIVERS,
 )
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct, field
 
 _KEYS = ("name", "version", "tenant", "instance_type")
 """Keys whose value names a list entry, by priority; entries without such a key are named by number."""
@@ -49,8 +49,7 @@ class Source(StrEnum):
     """Set in a lock file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, kw_only=False):
     """File and line of a value; defaults have no file."""
 
     source: Source
@@ -67,16 +66,14 @@ class Origin:
 DEFAULT = Origin(Source.DEFAULT)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, kw_only=False):
     """Scalar or list of scalars, in the format of data files."""
 
     value: Any
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, kw_only=False):
     """Values by name."""
 
     children: dict[str, Node] = field(default_factory=dict)

@@ -5,7 +5,6 @@ The report is deterministic and contains no timestamps, so that you can sign and
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -26,6 +25,7 @@ from components.specs.keys import domain_of, group_key, pool_key
 from components.specs.natural import natural
 from components.specs.region.catalog import GoldenImage
 from components.specs.region.policy import RuleId, longest_waiver
+from components.specs.struct import Struct, asdict
 
 Values = Mapping[str, str]
 """Values by property; properties that an image or a baseline does not define are omitted."""
@@ -38,8 +38,7 @@ class Source(StrEnum):
     CLUSTER = "cluster"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveNode:
+class LiveNode(Struct):
     """Node as reported by its cluster and its host."""
 
     cluster: str
@@ -53,8 +52,7 @@ class LiveNode:
     """Reported values, with the keys of `declared_values`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
+class Deviation(Struct):
     """Property whose value in a rollout group or node differs from the value in the pool or group."""
 
     subject: str
@@ -66,8 +64,7 @@ class Deviation:
     waiver: dict[str, str] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolUniformity:
+class PoolUniformity(Struct):
     """Uniformity of one pool."""
 
     pool: str

@@ -3,7 +3,6 @@
 Chart releases in the same report are from `chart_upgrades`.
 """
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.lookups.control_planes import running_version
@@ -11,10 +10,10 @@ from components.lookups.pools import PlacedCluster, clusters, place
 from components.reports.chart_upgrades import chart_upgrades
 from components.rollout.upgrades import image_for, newest_step, step_objections, with_version
 from components.specs.environment import Environment
+from components.specs.struct import Struct, asdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upgrade:
+class Upgrade(Struct):
     """Next version of one control plane."""
 
     cluster: str

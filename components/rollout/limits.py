@@ -5,7 +5,6 @@ A promotion checks the limits before it changes pins.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from components.lookups.pools import PlacedPool, pools
 from components.rollout.replacement import replacements
@@ -13,6 +12,7 @@ from components.specs.base import PercentOrCount, limit_of
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import group_key, pool_of
+from components.specs.struct import Struct
 
 PER_POOL = "max_unavailable_per_pool"
 PER_FABRIC = "max_unavailable_per_fabric"
@@ -21,8 +21,7 @@ CLUSTERS = "max_clusters"
 _EFFECT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would change"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excess:
+class Excess(Struct):
     """Limit that rollout groups would exceed if they rolled simultaneously."""
 
     limit: str

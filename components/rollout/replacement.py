@@ -1,7 +1,6 @@
 """Replacement strategy of rollout groups: nodes surge only if their failure domain has spare hosts."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from components.lookups.host_use import HostUse, counted_hosts
 from components.lookups.pools import pools
@@ -9,10 +8,10 @@ from components.specs.base import limit_of
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_of
 from components.specs.pools.node_pool import RolloutSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
+class Replacement(Struct):
     """Replacement strategy of the nodes of one rollout group."""
 
     max_surge: int

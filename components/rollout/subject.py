@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from components.intents.revisions import least
@@ -12,13 +11,13 @@ from components.rollout.waves import PlannedGroup
 from components.specs.locks import Wave
 from components.specs.pools.intents import Intent, IntentName
 from components.specs.region.evidence import Evidence
+from components.specs.struct import Struct
 
 DATA = "data"
 """Version of a promotion that reads all values from the data, including the image."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredIntent:
+class DeclaredIntent(Struct):
     """Intent declared by the data, for any revision of the renderer."""
 
     at: Callable[[int], Intent]

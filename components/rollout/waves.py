@@ -6,7 +6,6 @@ rollout.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from components.intents.pins import in_use
@@ -16,14 +15,14 @@ from components.specs.keys import group_key, number_of, pool_of
 from components.specs.locks import ImagesLock, Wave
 from components.specs.natural import naturally
 from components.specs.pools.intents import Intent, IntentName
+from components.specs.struct import Struct
 
 _NONE: Mapping[str, Intent] = MappingProxyType({})
 MAX_GROUPS = 50
 """Maximum number of rollout groups per wave: one line of the lock file (at most 4,000 characters) lists all groups."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedGroup:
+class PlannedGroup(Struct):
     """A rollout group with its planned change."""
 
     key: str
@@ -36,8 +35,7 @@ class PlannedGroup:
     """Replacement of the nodes, as message text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedWave:
+class PlannedWave(Struct):
     """Rollout groups that are promoted together."""
 
     number: int

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from components.intents.images import find_image
@@ -19,6 +18,7 @@ from components.specs.keys import domain_of, pool_of
 from components.specs.natural import naturally
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
+from components.specs.struct import Struct
 
 MISSING_HOSTS = (
     locks.allocations,
@@ -30,8 +30,7 @@ MISSING_HOSTS = (
 _MAX_NAMES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, kw_only=False):
     """Hosts of a pool whose inventory rows all changed in the same way."""
 
     placed: PlacedPool

@@ -10,7 +10,6 @@ rule that judges the data from before an edit (`shared_values`).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from components.rules import causes, references
 from components.rules.add_ons import add_ons, charts
@@ -44,12 +43,12 @@ from components.rules.workloads import queues, serving, slurm
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.policy import RuleId
+from components.specs.struct import Struct
 
 _MAX_NAMES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explains:
+class Explains(Struct):
     """While one of ``causes`` reports a problem, those of ``consequences`` only follow from it."""
 
     causes: tuple[Rule, ...]

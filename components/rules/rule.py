@@ -3,11 +3,12 @@
 import datetime as dt
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import FORM, Problem
+from components.specs.struct import Struct
 
 Rule: TypeAlias = Callable[[Environment], Iterable[Problem]]
 """Cross-check that returns the problems of an environment. `jacquard explain` prints the docstring of the rule."""
@@ -17,8 +18,7 @@ _Any = TypeVar("_Any", bound=Callable[..., Any])
 _PERIOD = "advisory_period"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisoryPeriod:
+class AdvisoryPeriod(Struct):
     """Time in which violations of a new rule are warnings, so that an upgrade of the library stops no deployment.
 
     Only a convention or a new demand on data may have a period (`docs/reference/rules.md`, "New rules").
@@ -52,8 +52,7 @@ def advisory_period(rule: Callable[..., object]) -> AdvisoryPeriod | None:
     return getattr(rule, _PERIOD, None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Struct):
     """Rules of one module."""
 
     identity: tuple[Rule, ...] = ()

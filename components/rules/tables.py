@@ -1,7 +1,5 @@
 """Rules of all rooms, by the condition under which they run. A module of rules that is missing here never runs."""
 
-from dataclasses import fields
-
 from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, network_kept, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
@@ -141,8 +139,8 @@ _MODULES = (
 )
 ALL = Rules(
     **{
-        kind.name: tuple(rule for module in _MODULES for rule in getattr(module.RULES, kind.name))
-        for kind in fields(Rules)
+        kind: tuple(rule for module in _MODULES for rule in getattr(module.RULES, kind))
+        for kind in Rules.__struct_fields__
     }
 )
 """All rules, in the order of their modules."""

@@ -7,7 +7,6 @@ repeat values. Defaults are defined in specs only.
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
 
@@ -29,6 +28,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from components.specs.formats import MAC, cidr, cron, mac, of_ipv4
 from components.specs.local_hosts import local_address, with_server
 from components.specs.secret_text import without_secret
+from components.specs.struct import Struct
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
@@ -59,8 +59,7 @@ MISFIT = "misfit"
 """Type of the pydantic error that carries a `ConstraintViolation`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintViolation:
+class ConstraintViolation(Struct, kw_only=False):
     """Constraint violation: values of one spec that contradict each other."""
 
     text: str

@@ -6,12 +6,13 @@ than too little. It takes linear time: repetitions that can begin at many positi
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+
+from components.specs.struct import Struct
 
 MASK = "[secret]"
 """Placeholder of a masked value, equal to that of the engine."""
@@ -63,8 +64,7 @@ class HiddenValueError(ValueError):
     """Rejects a value that is not shown, because users paste secrets there."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretForm:
+class SecretForm(Struct, kw_only=False):
     """Form of a credential."""
 
     name: str

@@ -2,10 +2,10 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from components.specs.environment import Environment
+from components.specs.struct import Struct, replace
 from jacquard.observe.live_declared import LiveObjects
 from policies import extensions
 from policies.facts import Context, Fact, object_fact
@@ -15,8 +15,7 @@ from policies.result_data import to_json
 from policies.results import Result, Source, decision, of_violation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Struct):
     """Result of an audit of one environment."""
 
     environment: str

@@ -1,7 +1,6 @@
 """Judges the data of one environment in any folder: at another commit, or in the work tree."""
 
 import datetime as dt
-from dataclasses import dataclass
 from pathlib import Path
 
 from components.rules import checks
@@ -9,13 +8,13 @@ from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
+from components.specs.struct import Struct
 from policies import judge, levels
 from policies.results import Result, of_judgement, of_problem, of_warning
 from stacks.extensions import joined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedData:
+class JudgedData(Struct):
     """Data of one environment, and the results of all rules."""
 
     environment: Environment | None

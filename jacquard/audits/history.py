@@ -2,12 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from components.rules import checks
 from components.specs.reading.loader import CATALOG
+from components.specs.struct import Struct, replace
 from jacquard.audits.data import JudgedData, judged_data
 from jacquard.previews.base_commits import commit_of, git
 from jacquard.previews.bases import data_at
@@ -20,8 +20,7 @@ _FORMAT = "--format=%H %cI %s"
 """Line of ``git log`` for a commit: full hash, time of the commit, subject."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Commit:
+class _Commit(Struct):
     """Commit of the history."""
 
     name: str
@@ -35,8 +34,7 @@ class _Commit:
         return cls(name=name, at=dt.datetime.fromisoformat(at), subject="".join(subject))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class Replayed(Struct):
     """One past change, judged by the current rules at the time of its commit."""
 
     commit: str

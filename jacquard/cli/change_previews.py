@@ -2,12 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from components.rules.checks import errors
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
+from components.specs.struct import Struct
 from jacquard.cli.comparisons.base_comparison import Compared
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.stacks import results, together
@@ -31,8 +31,7 @@ _Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
 """Preview of a stack, and the policy violations that the engine reported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previewed:
+class Previewed(Struct):
     """Preview of one environment, with the policy results of base and head; `results` compares them."""
 
     preview: Preview

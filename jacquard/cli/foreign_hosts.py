@@ -4,13 +4,13 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components.specs.reading.problems import Problem, SpecError
+from components.specs.struct import Struct
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.exchange.addresses import DRIVER
 from jacquard.exchange.file_kinds import decoded
@@ -114,8 +114,7 @@ AuthorityOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Struct):
     """Source of the hosts: a file, or an API at ``url``."""
 
     source: SourceFormat

@@ -4,14 +4,13 @@ import json
 import os
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from components.specs.struct import Struct
 from jacquard.cli.errors import ExitCode, Stop
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct):
     """Changes of an output folder; paths are relative and sorted."""
 
     written: list[str]
@@ -23,8 +22,7 @@ class Outcome:
         return {"written": self.written, "removed": self.removed, "unchanged": self.unchanged}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFolder:
+class KeptFolder(Struct):
     """Output folders of one command."""
 
     index: str

@@ -2,18 +2,17 @@
 
 import gc
 import pkgutil
-from dataclasses import dataclass
 from typing import Any
 
 import typer
 from typer.main import get_command
 
+from components.specs.struct import Struct
 from jacquard.cli import interrupts
 from jacquard.cli.global_options import add_to
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, kw_only=False):
     """Description of a verb, available before the verb's module is loaded."""
 
     name: str

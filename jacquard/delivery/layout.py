@@ -7,7 +7,6 @@ internal/controller/kustomization_controller.go, ``prune``).
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -18,6 +17,7 @@ from components.lookups.effects.table import effects_table
 from components.lookups.slices import needs, slices
 from components.render.manifest import MANAGEMENT, Manifest, created, patched
 from components.specs.environment import Environment
+from components.specs.struct import Struct, field, replace
 from jacquard.observe.users import USED
 
 FLUX_GROUPS = ".toolkit.fluxcd.io"
@@ -73,8 +73,7 @@ class Deletion(StrEnum):
     """``jacquard up`` deletes the object without confirmation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct):
     """Objects of one slice and phase in one cluster."""
 
     slice_name: str
@@ -103,8 +102,7 @@ class Part:
         return f"{self.folder}/{self.phase}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(Struct, dict=True):
     """All parts of an environment, in an order in which each part follows the parts that it needs."""
 
     environment: str

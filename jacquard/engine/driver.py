@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from components.specs.region.state import StateSpec
+from components.specs.struct import Struct, field
 from jacquard.engine import damaged_states, locks, parent_death, state_files
 from jacquard.engine.errors import EngineError
 from jacquard.engine.events import Progress, growing_lines
@@ -29,8 +29,7 @@ _MISSING = "no stack named"
 """Part of the engine's error message about a missing stack."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct):
     """A finished run of the engine."""
 
     stack: str
@@ -47,8 +46,7 @@ class Run:
         return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class Ready(Struct):
     """A stack that is ready for an operation."""
 
     stack: str

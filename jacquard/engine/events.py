@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.specs.struct import Struct
 from jacquard.engine.plan import Plan
 from jacquard.engine.steps import Steps
 from jacquard.engine.urns import STACK, Urn, is_object
@@ -20,8 +21,7 @@ _UNRECORDED = "failed to save snapshot: "
 _QUIET = frozenset({"same", "read", "discard", "refresh"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct):
     """A policy violation of a resource."""
 
     policy: str
@@ -30,8 +30,7 @@ class Violation:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(Struct):
     """A message of the engine, a provider or the program."""
 
     severity: str
@@ -43,8 +42,7 @@ class Diagnostic:
         return f"{self.urn}: {self.message}" if self.urn.text and is_object(self.urn) else self.message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class Running(Struct):
     """An operation that has started, but not finished."""
 
     urn: Urn

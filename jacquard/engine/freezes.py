@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, cluster_of, domain_of, refers_to_charts
+from components.specs.struct import Struct
 from policies.check import frozen
 from policies.judging import Violation
 from stacks.target import stack_names
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Previews: TypeAlias = "Callable[[Sequence[str]], Mapping[str, Run]]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrozenStack:
+class FrozenStack(Struct):
     """A frozen stack, and the number of resources that an apply would change."""
 
     stack: str

@@ -9,7 +9,6 @@ recreated only with confirmation: a newer library can have another default, and 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -20,6 +19,7 @@ from components.render.manifest import MANAGEMENT, Manifest
 from components.render.network.dpu_services import UNASSIGNED
 from components.specs.environment import Environment
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from jacquard.engine.plan import Json, Loss, Plan
 
 _DIGEST_LENGTH = 12
@@ -61,8 +61,7 @@ MOST_NAMED = 5
 """Maximum number of users listed in a text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct):
     """An object that a plan would delete or replace; the change is blocked until it is confirmed."""
 
     loss: Loss

@@ -10,9 +10,9 @@ import os
 import re
 import socket
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
+from components.specs.struct import Struct
 from jacquard.engine.errors import EngineError
 from jacquard.machine import paths
 from jacquard.machine.lock import locked
@@ -29,8 +29,7 @@ _PROCESSES = Path("/proc")
 _ENDED = "Z"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct):
     """Holder of a lock, and the file of the lock in a file backend."""
 
     pid: int

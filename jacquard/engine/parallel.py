@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Generic, TypeAlias, TypeVar
 
+from components.specs.struct import Struct
 from jacquard.engine.errors import EngineStopped
 from jacquard.engine.shutdown import asked
 
@@ -14,8 +14,7 @@ Needs: TypeAlias = Mapping[str, Collection[str]]
 """Stacks in order, each with the stacks that must finish before its start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome(Generic[Result]):
+class Outcome(Struct, Generic[Result]):
     """Result of the work on one stack."""
 
     stack: str

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from components.specs.struct import Struct
 from jacquard.engine.urns import Urn, is_object
 
 REPLACING = frozenset({"replace", "create-replacement"})
@@ -20,8 +21,7 @@ Identity: TypeAlias = tuple[str, str, str, str, str]
 """Provider, API group, kind, namespace and name of an object; independent of the resource name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class Loss(Struct):
     """An existing object that a plan deletes or replaces."""
 
     urn: Urn

@@ -5,14 +5,14 @@ Source of the shapes: ``StepEventMetadata`` of the engine's events.
 
 from dataclasses import dataclass, field
 
+from components.specs.struct import Struct
 from jacquard.engine.plan import REPLACING, Json, cluster_of, forcing
 from jacquard.engine.urns import Urn, is_object
 
 _SILENT = frozenset({"same", "read", "refresh", "discard", "delete-replaced"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct):
     """A planned step for one resource."""
 
     urn: Urn

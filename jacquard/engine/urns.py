@@ -1,13 +1,12 @@
 """Resource names (URNs) of the engine."""
 
-from dataclasses import dataclass
+from components.specs.struct import Struct
 
 STACK = "pulumi:pulumi:Stack"
 _PROVIDER = "pulumi:providers:"
 
 
-@dataclass(frozen=True, slots=True)
-class Urn:
+class Urn(Struct, kw_only=False):
     """A resource name of the engine."""
 
     text: str

@@ -9,7 +9,6 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 
 from components.specs.reading.problems import shown, visible
 from components.specs.secret_text import masked_forms
+from components.specs.struct import Struct
 from jacquard.machine.http import Token, is_this_machine, reason
 
 EXAMPLE = "https://netbox.example"
@@ -57,8 +57,7 @@ class _BusyError(SourceError):
         self.seconds = seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """A successful answer in JSON."""
 
     content: bytes

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from components.specs.base import BMC_ADDRESS
 from components.specs.reading.inventory_csv import ALL_COLUMNS
 from components.specs.reading.problems import Problem, listed, shown, suggestion
+from components.specs.struct import Struct, field
 from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH, bmc_url
 from jacquard.exchange.records import Record, is_credential, known_keys
 from jacquard.exchange.renames import Renames
@@ -19,8 +19,7 @@ _TEMPLATES = ("rack", "slot", "host", "instance_type", "leaf")
 """Columns that a fixed value can refer to in braces."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class Choices(Struct):
     """Options of an import; mappings contain the texts left and right of ``=``."""
 
     maps: Mapping[str, str] = field(default_factory=dict)

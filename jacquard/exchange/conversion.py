@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.reading.inventory_csv import ALL_COLUMNS, OPTIONAL_COLUMNS
 from components.specs.reading.inventory_text import PORT_GUIDS
 from components.specs.reading.problems import Problem, listed, nearest, shown
+from components.specs.struct import Struct, field
 from jacquard.exchange.addresses import host_of, mac, with_port
 from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
 from jacquard.exchange.formats import Source
@@ -20,8 +20,7 @@ _SERIAL = re.compile(r"(?=.*[0-9])[A-Za-z0-9-]{6,}")
 _MAX_PORT = 65535
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct):
     """A new inventory row, and the origin of each value."""
 
     file: str

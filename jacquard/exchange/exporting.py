@@ -2,7 +2,6 @@
 
 import ipaddress
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from components.lookups.host_states.table import host_states, state_of
 from components.rules.hosts.inventory import bmc_logins
@@ -10,6 +9,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from components.specs.struct import Struct
 from jacquard.exchange.choices import MAX_LISTED
 from jacquard.exchange.formats import Target
 from jacquard.exchange.records import is_credential
@@ -20,8 +20,7 @@ HOST = "host"
 """Column of the host name in a table of additional values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Export(Struct):
     """A file for another system."""
 
     text: str

@@ -1,11 +1,11 @@
 """Supported formats, by their name on the command line."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import Problem
+from components.specs.struct import Struct
 from jacquard.exchange import bare_metal_hosts, eks_a_csv, nautobot, netbox, nico
 from jacquard.exchange.records import Record
 
@@ -32,8 +32,7 @@ Values = Mapping[str, Mapping[str, str]]
 """Values by host, then by column of a format."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct):
     """Reader of a format."""
 
     name: SourceFormat
@@ -47,8 +46,7 @@ class Source:
     """Record keys with the port of a BMC."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct):
     """Writer of a format."""
 
     title: str

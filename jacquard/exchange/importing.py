@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from components.lookups.pools import inventory_file
 from components.render.hosts.bare_metal_hosts import MACHINES
@@ -14,6 +13,7 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import ALL_COLUMNS, InventoryReader
 from components.specs.reading.inventory_text import cells, inventory_text
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from components.specs.struct import Struct
 from jacquard.exchange.choices import MAX_LISTED, Choices, wrong_choices
 from jacquard.exchange.conversion import Converter, Row, unprintable
 from jacquard.exchange.file_kinds import other_text
@@ -38,16 +38,14 @@ _RULES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct):
     """A host with a changed row: old and new value by column."""
 
     host: str
     columns: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Import:
+class Import(Struct):
     """Result of an import."""
 
     file: str
@@ -77,8 +75,7 @@ def import_hosts(
     return merge(environment, hall, read_hosts(file, content, source), source, choices, prune=prune)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hosts:
+class Hosts(Struct):
     """Records of the hosts of another system."""
 
     origin: str

@@ -7,13 +7,13 @@ used, so that the token is sent to the requested address only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
 from components.specs.reading.problems import first_violation, listed, shown, suggestion
+from components.specs.struct import Struct, field
 from jacquard.exchange.api_connection import Connection, Pairs, SourceError
 from jacquard.exchange.formats import SourceFormat
 from jacquard.exchange.nautobot import nautobot_fields
@@ -25,8 +25,7 @@ _PAGE = 200
 """Devices per page. A server lowers a limit above its own maximum, 1,000 by default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InventoryApi:
+class InventoryApi(Struct):
     """REST API of an inventory."""
 
     title: str

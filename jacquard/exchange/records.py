@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from components.specs.struct import Struct
 
 _CREDENTIAL = re.compile(r"passw|passphrase|secret|token|user_?name|private_?key", re.IGNORECASE)
 """Keys whose values are dropped when a file is read, so that no later text can contain them."""
@@ -15,8 +16,7 @@ _WHOLE = re.compile(r"([0-9]+)\.0+")
 _INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct):
     """A machine of a foreign file."""
 
     line: int

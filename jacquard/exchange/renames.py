@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from components.specs.base import LABEL
 from components.specs.reading.problems import Problem, shown
+from components.specs.struct import Struct, field
 from jacquard.exchange.tables import read_table
 
 _COLUMNS = ("name", "rack")
 _ANY = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renames:
+class Renames(Struct):
     """Racks of the inventory by their foreign name. A ``*`` on both sides stands for the same text: ``A*=a*``."""
 
     pairs: Mapping[str, str] = field(default_factory=dict)

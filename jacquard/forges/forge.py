@@ -1,8 +1,9 @@
 """Interface of a forge: read and write the comments of a pull request that belong to the run's token."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
+
+from components.specs.struct import Struct
 
 
 class ForgeError(Exception):
@@ -26,8 +27,7 @@ class Gone(ForgeError):  # noqa: N818 - not an error if the resource was to be d
     """The resource does not exist, or the token has no access to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, kw_only=False):
     """A comment of a pull request."""
 
     number: int

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from components.specs.struct import Struct
 from jacquard.forges.forge import Forge
 from jacquard.forges.github import GitHub
 from jacquard.forges.gitlab import GitLab
@@ -25,8 +25,7 @@ class Opened(Protocol):
         """Return the pull request with the rights of ``token``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class Pipeline(Struct):
     """A CI job of a pull request."""
 
     place: str

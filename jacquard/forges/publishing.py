@@ -8,12 +8,12 @@ comment is kept.
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from components.specs.secret_text import masked_forms
+from components.specs.struct import Struct
 from jacquard.forges.forge import Busy, Comment, Forge, ForgeError, Gone
 
 MOST_SECONDS = 300.0
@@ -41,8 +41,7 @@ class Outcome(StrEnum):
     """A newer run has written the comment, so it was not changed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class Post(Struct):
     """Text of a comment.
 
     Args:

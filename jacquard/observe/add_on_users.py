@@ -4,10 +4,10 @@ Objects installed by the platform are ignored: objects in a namespace of the pla
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from components.render.labels import FIELD_MANAGER, MANAGED_BY
+from components.specs.struct import Struct
 from jacquard.observe.objects import Kind, Object, key
 from jacquard.observe.users import Known, read, user_names
 from jacquard.providers.kube import ApiServer
@@ -29,8 +29,7 @@ _FIGURES = ("ContainerResource", "Resource")
 Uses: TypeAlias = Callable[[Object], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _Users:
+class _Users(Struct, kw_only=False):
     """Possible users of a chart's release."""
 
     kinds: tuple[Kind, ...]
@@ -92,8 +91,7 @@ _USERS: Mapping[str, _Users] = {
 """Users by chart; other charts have no users in the API."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uninstalled:
+class Uninstalled(Struct):
     """A chart that is uninstalled from a cluster."""
 
     chart: str

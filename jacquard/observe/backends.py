@@ -4,13 +4,13 @@ Cluster API's own objects (Cluster, MachineDeployment, MachineSet, Machine) are 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from components.render.pools import ironcore_metal, metal3
 from components.reports.enrolment.report import LiveHost
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import Struct
 from jacquard.observe import ironcore_hardware, ironcore_servers, metal3_hardware
 from jacquard.observe.objects import UNKNOWN, Kind, Object, Objects, Place, Report, key
 from jacquard.providers.kube.objects import dig
@@ -64,8 +64,7 @@ def _values(reports: Mapping[str, Object]) -> Iterator[tuple[str, str]]:
 _K0S = "k0s"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlanes:
+class ControlPlanes(Struct):
     """Control planes of a backend, and the nodes that join these control planes."""
 
     kind: Kind
@@ -74,8 +73,7 @@ class ControlPlanes:
     """Converts the Kubernetes version of a control plane or a node to the form of the data."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BareMetal:
+class BareMetal(Struct):
     """Hosts of a backend, and the machines on them."""
 
     machine: Kind

@@ -8,12 +8,12 @@ ready.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from components.lookups.charts import charts_inside
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.observe.objects import Object
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pool
@@ -21,8 +21,7 @@ from jacquard.observe.release_status import last_installed, unready
 from jacquard.providers.kube.objects import dig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartStatus:
+class ChartStatus(Struct):
     """A chart that is pinned for a cluster; the field names are the keys of the JSON, and of evidence."""
 
     chart: str

@@ -15,6 +15,7 @@ from components.render import labels
 from components.render.manifest import MANAGEMENT, Manifest, ManifestSet
 from components.reports.garbage import template_kinds
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.observe.differing import compared, is_ours, manager_of
 from jacquard.observe.drift import Drift, ObjectDrift, Unread, What, data_digest
 from jacquard.observe.objects import Object, key
@@ -29,8 +30,7 @@ Identity: TypeAlias = tuple[str, str, str]
 """Kind as ``<group>/<Kind>``, namespace and name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, kw_only=False):
     """A declared object and how it is applied."""
 
     manifest: Manifest

@@ -8,12 +8,12 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.lookups.effects.table import Steps, spelt
 from components.render import labels
 from components.specs.secret_text import MASK, masked
+from components.specs.struct import Struct
 from jacquard.observe.drift import By, FieldDrift
 from jacquard.observe.objects import Object
 from jacquard.providers.kube import ApiError
@@ -39,8 +39,7 @@ Try = Callable[[Object], Object]
 """Returns the object that a forced apply of the argument would produce, regardless of field ownership."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Struct):
     """Result of a comparison."""
 
     fields: tuple[FieldDrift, ...]

@@ -14,7 +14,6 @@ Source: ``internal/provisioning/controllers/dpuset/dpuset_controller.go`` and
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from components.intents.dpus import ordered_dpus
@@ -22,13 +21,13 @@ from components.render.network.dpu_services import deployment_selector
 from components.render.network.dpu_templates import DpuTemplates, templates
 from components.render.network.dpus import NAMESPACE
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DpuDeploymentStatus:
+class DpuDeploymentStatus(Struct):
     """Status of the DPUs of a DPUDeployment; the field names are the keys of the JSON, and of evidence."""
 
     deployment: str

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from components.specs.struct import Struct
 from jacquard.observe.objects import Kind, Object, key
 from jacquard.providers.kube.objects import dig
 
@@ -14,8 +14,7 @@ _CAUSE = re.compile(r'failed to resolve reference "[^"]*": (.*)', re.DOTALL)
 """Part of containerd's error that contains the URL and the cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailedPull:
+class FailedPull(Struct, kw_only=False):
     """An image that a pod waits for."""
 
     pod: str

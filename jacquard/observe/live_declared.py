@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render import labels
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.observe.differing import set_by_hand
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import connect
@@ -21,8 +21,7 @@ _WORKERS = 8
 _MARK = f"{labels.MANAGED_BY}={labels.FIELD_MANAGER}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveObject:
+class LiveObject(Struct):
     """A declared object as a cluster has it."""
 
     cluster: str
@@ -31,8 +30,7 @@ class LiveObject:
     API server adds are omitted, because they are not part of a declaration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveObjects:
+class LiveObjects(Struct):
     """Declared objects that exist in the clusters of a region."""
 
     objects: tuple[LiveObject, ...] = ()

@@ -3,11 +3,11 @@
 import datetime as dt
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
+from components.specs.struct import Struct, field
 from jacquard.machine import paths
 from jacquard.observe.backends import bare_metal, control_planes
 from jacquard.observe.image_pulls import PENDING_PODS
@@ -33,8 +33,7 @@ _FIELDS = {PENDING_PODS[1]: "status.phase=Pending"}
 """Field selectors of a region's status, by kind."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(Struct):
     """Answers of the API servers of a region."""
 
     objects: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)

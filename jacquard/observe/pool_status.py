@@ -20,6 +20,7 @@ from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
+from components.specs.struct import Struct
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.image_pulls import FailedPull, failed_pulls, texts
 from jacquard.observe.nodes.burn_ins import NodesInBurnIn, burn_in_durations, nodes_in_burn_in
@@ -35,8 +36,7 @@ _DRAINING = "DrainingNode"
 _REASONS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Struct):
     """A rollout group: the nodes of a pool in one failure domain."""
 
     name: str
@@ -60,8 +60,7 @@ class Group:
     """Nodes in burn-in, if the group is not settled for this reason only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class Pool(Struct):
     """Status of a node pool, summed over its rollout groups."""
 
     cluster: str

@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from components.lookups.control_planes import running_version
 from components.render.manifest import MANAGEMENT
@@ -11,6 +10,7 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.keys import chart_key, pool_key, vm_key
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct
 from components.specs.vms.vm_offering import RunStrategy, VirtualMachineSpec
 from jacquard.observe.backends import bare_metal, control_planes
 from jacquard.observe.chart_status import ChartStatus, chart_status
@@ -26,8 +26,7 @@ RUNNING = "Running"
 _POLL_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlane:
+class ControlPlane(Struct):
     """A hosted control plane and its endpoint."""
 
     name: str
@@ -41,8 +40,7 @@ class ControlPlane:
     """Whether the API answers requests from this machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vpc:
+class Vpc(Struct):
     """A tenant's network, with its allocated numbers."""
 
     name: str
@@ -54,8 +52,7 @@ class Vpc:
     egress: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageClass:
+class StorageClass(Struct):
     """A storage class that a cluster offers; ``present`` is None if the cluster's API does not answer."""
 
     cluster: str
@@ -65,8 +62,7 @@ class StorageClass:
     present: bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offering:
+class Offering(Struct):
     """Sizes and images of VMs that a cluster offers."""
 
     cluster: str
@@ -74,8 +70,7 @@ class Offering:
     images: list[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vm:
+class Vm(Struct):
     """A virtual machine, or a fleet of them; ``state`` is None if its cluster does not answer."""
 
     cluster: str
@@ -87,8 +82,7 @@ class Vm:
     state: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionStatus:
+class RegionStatus(Struct):
     """Result of ``jacquard status``; the field names are the keys of its JSON."""
 
     schema_version: int = 1

@@ -6,17 +6,16 @@ HelmRelease is not reconciled, so its conditions say nothing.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from components.render.labels import FIELD_MANAGER, MANAGED_BY
 from components.render.manifest import MANAGEMENT
+from components.specs.struct import Struct
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseStatus:
+class ReleaseStatus(Struct):
     """A Helm release of the region; the field names are the keys of the JSON."""
 
     cluster: str

@@ -5,9 +5,9 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from components.specs.struct import Struct
 from jacquard.previews.base_commits import BaseError, git, merge_base
 
 CODE = "components"
@@ -18,8 +18,7 @@ _SHORT = 9
 _WORK_TREE = "work tree"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
+class Base(Struct):
     """An earlier commit."""
 
     environments: Path

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from components.intents.pins import pinned
 from components.intents.revisions import improvements
@@ -14,6 +13,7 @@ from components.reports.pull_paths import moved_pulls
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import Intent
+from components.specs.struct import asdict
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edit_groups import edit_groups

@@ -1,8 +1,8 @@
 """Engine preview of a stack: planned changes, and drift of the cluster since the last apply."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from components.specs.struct import Struct
 from jacquard.engine.driver import Run
 from jacquard.engine.failures import causes
 from jacquard.engine.steps import Step
@@ -11,8 +11,7 @@ REFRESH = "--refresh"
 """Pulumi option that reads the live objects of the state before the preview, without recording their values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """Result of the engine preview of one stack."""
 
     run: Run

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from components.lookups.effects.changes import differences, kind_of
 from components.lookups.effects.table import Steps as Path
 from components.lookups.effects.table import spelt
 from components.render.manifest import Manifest
+from components.specs.struct import Struct
 from jacquard.engine.plan import Json
 from jacquard.engine.steps import Step
 from jacquard.previews.impacts.rows import name_of
@@ -58,8 +58,7 @@ class Declared:
                 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
+class _Planned(Struct):
     """Planned operation on one object."""
 
     key: _Key

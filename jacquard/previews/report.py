@@ -1,17 +1,16 @@
 """Contents of the report of a change for one environment."""
 
 import datetime as dt
-from dataclasses import dataclass
 
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.previews.impacts.hosts import HostImpact, hosts
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.timeline import Timeline, timeline
 from jacquard.previews.preview import Preview
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct):
     """Impact of a change on one environment: by rows, by hosts and over time."""
 
     impact: Impact

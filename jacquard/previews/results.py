@@ -1,11 +1,11 @@
 """Results of a change: disruptive effects of edits, and violations of policies in base, head and engine."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from components.lookups.effects.effect import Effect
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from jacquard.engine import events
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
 from jacquard.previews.preview import Offence, Preview, Standing

@@ -9,11 +9,11 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from components.specs.secret_text import MASK, masked, names_secret
+from components.specs.struct import Struct
 
 SECRET = MASK
 _ENGINES_MARK = "4dabf18193072939515e22adb298388d"
@@ -26,8 +26,7 @@ _LEAST = 4
 """Minimum length of masked values; shorter values occur in too many words."""
 
 
-@dataclass(frozen=True)
-class Secrets:
+class Secrets(Struct, kw_only=False, dict=True):
     """Known secret values."""
 
     texts: frozenset[str] = frozenset()

@@ -1,7 +1,6 @@
 """One side of a comparison: an environment, and the objects of its components with their scopes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from components.inputs.slice_inputs import made
@@ -17,14 +16,14 @@ from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.region.isolation import IsolationInput
 from components.render.region.region import RegionInput
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.previews.impacts.scopes import Scope, Scopes, hall_scope, vpc_scope
 
 Key: TypeAlias = tuple[str, str, str]
 """Slice, class and name of a component."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct):
     """Input of one component, and its objects."""
 
     key: Key
@@ -38,8 +37,7 @@ class Part:
     """Renders the objects; the most expensive operation of a comparison."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(Struct):
     """An environment in the base or in the head."""
 
     environment: Environment

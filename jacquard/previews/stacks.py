@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.region.state import StackLayout
+from components.specs.struct import Struct, replace
 from jacquard.engine import events, guard
 from jacquard.engine.driver import Run
 from jacquard.engine.failures import causes, unmet_gate
@@ -23,8 +23,7 @@ from stacks.target import stack_names
 _WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackSides:
+class StackSides(Struct):
     """Objects of one stack in base and head, limited to components that may differ."""
 
     stack: str

@@ -3,9 +3,10 @@
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from components.specs.struct import Struct
 
 
 class Outcome(StrEnum):
@@ -31,8 +32,7 @@ class Outcome(StrEnum):
     """The unedited text is unknown, so that the file remains as it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
+class Merge(Struct):
     """Merge of one file."""
 
     path: str
@@ -41,8 +41,7 @@ class Merge:
     """Text of the file after the upgrade; None if there is no file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
+class Labels(Struct):
     """Names of the two sides and of their base in conflict markers."""
 
     ours: str

@@ -9,8 +9,9 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from components.specs.struct import Struct
 
 FILE = ".starter.zip"
 """Path of the archive in the repository."""
@@ -23,8 +24,7 @@ class ArchiveError(ValueError):
     """The archive cannot be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct):
     """Files as a version of the library wrote them."""
 
     version: str

@@ -17,7 +17,6 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from support import ENVIRONMENTS
@@ -29,6 +28,7 @@ from components.lookups.slices import slices
 from components.render.manifest import created
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 from policies import extensions
 from policies.facts import Context, object_fact
 from policies.judging import Judge

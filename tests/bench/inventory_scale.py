@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, ManifestSet, objects
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from components.specs.struct import asdict
 from jacquard.lab.rehearsal.operators.hosts.firmware import SPECS
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths

@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from components.render.region.admission import AdmissionInput, PolicyAdmission
 from components.render.region.admission_rule import AdmissionRule
 from components.specs.region.admission import AdmissionSpec
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from jacquard.lab.rehearsal import crds
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths

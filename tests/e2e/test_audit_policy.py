@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.inputs.hosted_control_plane import of_tenant
 from components.render.control_planes.api_server import flags
 from components.render.control_planes.audit_policy import render_policy
 from components.specs.control_planes.api_server import ApiServerSpec
+from components.specs.struct import replace
 
 pytestmark = pytest.mark.e2e
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -25,6 +24,7 @@ from victoria_stores import VictoriaStores, request, running_stores
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.region.logs import accounts, audit, log_store
+from components.specs.struct import replace
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

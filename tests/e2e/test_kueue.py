@@ -7,7 +7,6 @@ that a preempted container ends, or that a job resumes from a checkpoint.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.workloads.kueue import QueueSettings, alerts
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.struct import replace
 from components.specs.workloads.queues import QueuedKinds
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ObjectRef

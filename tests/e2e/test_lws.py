@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from components.inputs.workloads import serving
 from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.workloads.serving import BASE, INDEX_LABEL, SET_LABEL
+from components.specs.struct import replace
 from components.specs.workloads.serving import ServingSpec
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError

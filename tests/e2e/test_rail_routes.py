@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from with_rails import CLUSTER, rails_of_reference
 
 from components.render.network.rails import Rails, render
 from components.specs.base import Address, Network
+from components.specs.struct import replace
 
 pytestmark = pytest.mark.e2e
 _FIRST_TABLE = 100

@@ -8,7 +8,7 @@ lists; no packet is sent. Hosts announce what is theirs, and much that is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
@@ -27,6 +27,7 @@ from components.render.network.nvue import HOST_INTERFACE
 from components.reports.network.border import contract
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
+from components.specs.struct import replace
 
 LEAF_ASNS, BORDER_ASN = (4290000001, 4290000003), 4290000002
 PORTS = ("p0_if", "p1_if")

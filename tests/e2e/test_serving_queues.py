@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from components.inputs import pod_priorities
 from components.inputs.workloads import serving
 from components.lookups.pools import clusters
 from components.render.workloads.serving import BASE, GROUP
+from components.specs.struct import replace
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiError, ObjectRef
 

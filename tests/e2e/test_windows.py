@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from components.render.objects import namespace
 from components.render.pools.node_pool import NodePoolInput
 from components.render.pools.pool_windows import FIELD_MANAGER, PAUSE, RESUME, PoolWindows
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 from components.specs.times import WindowSpec
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from components.render.pools.node_pool import NodePoolInput
 from components.render.region.region import RegionInput
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 
 NAME = "us-east-04a"
 FOLDER = Path(__file__).parent / NAME

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from policy_pack import ADVISORY, MANDATORY, request
 from components.rules.rule import AdvisoryPeriod
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from policies.analyzer import Analyzer
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge, Violation

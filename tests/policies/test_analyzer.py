@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -27,6 +26,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from jacquard.machine import paths
 from policies.analyzer import Analyzer
 from policies.facts import Context, Fact

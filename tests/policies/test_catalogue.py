@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from components.render.manifest import MANAGEMENT
 from components.rules import checks
 from components.specs.base import Spec, Stage
 from components.specs.reading.problems import FORM, SpecError
+from components.specs.struct import replace
 from jacquard.machine import paths
 from policies.catalogue import FILE, catalogue, is_field, rules_of, text
 from policies.check import judge

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, PolicySpec, WaiversSpec
 from components.specs.region.state import StackLayout
+from components.specs.struct import replace
 from policies.check import frozen
 from policies.facts import Context, Fact, stack_facts
 from policies.rules.deployments.change_in_freeze import RULE

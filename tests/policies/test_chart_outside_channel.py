@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.specs.region.catalog import Channel
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.images.chart_outside_channel import RULE
 from policies.verdict import Verdict

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact
 from policies.rules.images.deprecated_image import RULE
 from policies.verdict import Verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from components.render.providers import KINDS
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.images.fetched_by_tag import RULE
 from policies.verdict import Verdict

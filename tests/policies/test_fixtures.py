@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from components.render.manifest import MANAGEMENT
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.judging import Judge, Violation
 from policies.rules import RULES

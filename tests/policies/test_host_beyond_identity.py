@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.hosts.host_beyond_identity import RULE
 from policies.verdict import Verdict

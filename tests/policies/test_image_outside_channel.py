@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 
 from components.specs.region.catalog import Channel
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact
 from policies.rules.images.image_outside_channel import RULE
 from policies.verdict import Verdict

@@ -11,7 +11,7 @@ import copy
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest, created
 from components.render.objects import digest
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from jacquard.audits.audit import Auditor
 from jacquard.audits.recorded import recorded_facts
 from jacquard.observe.live_declared import LiveObject, LiveObjects

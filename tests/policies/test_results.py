@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 
 from components.specs.reading.problems import FORM, Problem
 from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.struct import replace
 from policies.result_data import to_json
 from policies.results import Decision, Result, Source, State, against, decision, of_advice, of_problem, ratcheted
 

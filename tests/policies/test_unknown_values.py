@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from recording_fact import RecordingFact
 from components.inputs.manifests import everything
 from components.specs.base import Stage
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from policies.facts import ANY_KIND, UNKNOWN, Context, Fact, object_fact
 from policies.rules import RULES
 from policies.stack_objects import StackObjects

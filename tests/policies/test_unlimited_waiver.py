@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, WaiverSpec, WaiversSpec
+from components.specs.struct import replace
 from policies.check import judge
 from policies.facts import WAIVER, Context, Fact
 from policies.judging import Judge

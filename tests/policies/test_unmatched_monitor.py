@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from environment_data import LAPTOP, SMALL, reference
 
 from components.inputs.manifests import everything
 from components.lookups.monitor_targets import MONITORS, chart_pods, matches, targets
+from components.specs.struct import replace
 from policies.facts import Context, Fact, object_fact
 from policies.rules.clusters.unmatched_monitor import RULE
 from policies.verdict import Verdict

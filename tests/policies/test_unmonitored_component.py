@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from environment_data import SMALL, reference
@@ -13,6 +12,7 @@ from components.lookups.monitor_targets import MONITORS, targets
 from components.lookups.observed_components import RELEASES, Release, selected
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from policies.facts import Context, Fact, object_fact
 from policies.rules.clusters.unmonitored_component import RULE
 from policies.verdict import Verdict

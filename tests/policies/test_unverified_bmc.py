@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.hosts.unverified_bmc import RULE
 from policies.verdict import Verdict

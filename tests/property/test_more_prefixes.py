@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import PrefixKind
+from components.specs.struct import replace
 
 
 def _without(environment: Environment, vpc: str, name: str) -> tuple[dict[str, Any], IPv4Network]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from environment_data import REFERENCES, reference
 from hypothesis import given
@@ -16,6 +14,7 @@ from components.render.manifest import objects
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.objects import fit
 from components.render.pools.node_pool import NodePoolInput
+from components.specs.struct import replace
 
 LIMITS = {
     "DPUDeployment": 20,

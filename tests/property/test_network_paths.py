@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
@@ -29,6 +28,7 @@ from components.specs.ipv6 import Network6
 from components.specs.network.border import BorderSpec
 from components.specs.network.tenant_network import Isolation
 from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix
+from components.specs.struct import replace
 
 ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
 """Networks of IPv6 that are no VPC's: outside, on a link, of a CNI's own, and of whoever else."""

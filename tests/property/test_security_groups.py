@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -20,6 +19,7 @@ from components.reports.network.paths import Region
 from components.specs.environment import Environment
 from components.specs.network.border import BorderSpec
 from components.specs.network.security_groups import Protocol, SecurityGroupSpec
+from components.specs.struct import replace
 
 Groups = dict[str, SecurityGroupSpec | None]
 TWO = NAMES[:2]

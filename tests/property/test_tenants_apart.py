@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from itertools import combinations
 from typing import Any
@@ -23,6 +22,7 @@ from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.network.border import BorderSpec
 from components.specs.reading.problems import SpecError
+from components.specs.struct import replace
 
 Pairs = set[tuple[str, str]]
 Range = tuple[str, int, int]

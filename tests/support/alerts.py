@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from components.lookups.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.specs.struct import replace
 
 RULES = ("PrometheusRule", "VMRule")
 _CLUSTER = "acme-train"

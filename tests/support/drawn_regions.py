@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -24,6 +24,7 @@ from components.specs.network.security_groups import SecurityGroupSpec, Security
 from components.specs.network.tenant_network import Egress, Ingress, Isolation, MorePrefixSpec, PeerSpec, PrefixKind
 from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import replace
 
 BORDER = BorderSpec.model_validate(
     {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from components.render.network import dpu_templates
@@ -11,6 +9,7 @@ from components.render.network.dpu_templates import DpuTemplates
 from components.render.pools import template_revisions
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 from components.specs.pools.intents import DpuIntent
+from components.specs.struct import replace
 
 NEXT_NODES, NEXT_DPUS = template_revisions.newest() + 1, dpu_templates.newest() + 1
 """Revisions that `add_revisions` adds."""

@@ -20,7 +20,7 @@ from jacquard.lab.rehearsal import crds
 
 _PROGRAM = """
 import os
-from dataclasses import replace
+from components.specs.struct import replace
 from pathlib import Path
 
 import pulumi

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from components.render.manifest import Manifest
 from components.render.pools.node_paths import K0S, KUBEADM, KUBELET_ROOT
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import PoolRole
+from components.specs.struct import replace
 
 _COPIED = re.compile(r"(node-role\.kubernetes|([\w-]+\.)*(node-restriction\.kubernetes|node\.cluster\.x-k8s))\.io/.+")
 """Labels of a Machine that Cluster API copies to its Node (CAPI:api/core/v1beta2/common_types.go)."""

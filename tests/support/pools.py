@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from components.render.manifest import Manifest, objects
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.locks import GroupAllocation
+from components.specs.struct import replace
 
 TEMPLATES = {"Metal3MachineTemplate", "KubeadmConfigTemplate"}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from components.specs.struct import field
 from policies.facts import Fact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingFact(Fact):
     """Fact with the paths that were read."""
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_network
 
 from network_policies import Judge, Pod
 from rendered_vrfs import Json, Packet, vrfs
 
 from components.render.manifest import Manifest
+from components.specs.struct import replace
 
 OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000

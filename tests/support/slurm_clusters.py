@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from small_region import changed
@@ -13,6 +12,7 @@ from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import LOCK
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.struct import replace
 from components.specs.workloads.slurm import SlurmSpec
 
 CLUSTER = "acme-train"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from environment_data import REFERENCES
@@ -14,6 +13,7 @@ from components.render.vms.virtual_machine import Machine, virtual_machine
 from components.render.vms.vm_offering import VmOfferingInput
 from components.render.vms.vm_sizes import instancetype, preference
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.struct import replace
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VirtualMachineSpec
 from components.specs.vms.vm_sizes import EvictionStrategy

@@ -6,7 +6,6 @@ packages. Their code runs in another process (`components.inputs.extensions.proc
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from components.render.extensions import ExtensionInput, annotation_problems
 from components.render.manifest import Manifest, Rendered, objects
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
+from components.specs.struct import Struct
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[ExtensionInput]]
 """Function ``concepts`` in a file of ``extensions/components/``; returns the inputs to add to a slice."""
@@ -32,8 +32,7 @@ _PROJECT = "../../"
 """Path from the folder of an environment to its project."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionFile:
+class ExtensionFile(Struct, kw_only=False):
     """Extension file, and the value that the file defines."""
 
     file: str
@@ -43,8 +42,7 @@ class ExtensionFile:
     type_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionComponent:
+class ExtensionComponent(Struct, kw_only=False):
     """Extension component. Its code is written by users and may fail."""
 
     file: str

@@ -15,11 +15,11 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from components.inputs.extensions.host import receive, send
+from components.specs.struct import Struct
 
 SECONDS = 60
 """Time bound for loading a file and for one call, in seconds."""
@@ -38,8 +38,7 @@ class ExtensionError(Exception):
         super().__init__(f"{file}{f':{line}' if line else ''}: {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, kw_only=False):
     """Version of a file with code of an extension."""
 
     project: Path
@@ -53,8 +52,7 @@ class Code:
         return self.path.relative_to(self.project).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, kw_only=False):
     """Value that a file defines; functions in it are references to the process."""
 
     type_name: str
@@ -62,8 +60,7 @@ class Value:
     """Value without functions; None if its type is defined by the extension."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, kw_only=False):
     """Reference to a function of an extension; a call runs in the process."""
 
     code: Code

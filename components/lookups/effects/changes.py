@@ -4,7 +4,6 @@ Objects are compared as a whole before their fields, because most of the 27,000 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from components.lookups.effects.effect import Effect, worst_of
@@ -20,6 +19,7 @@ from components.lookups.effects.table import (
     spelt,
 )
 from components.render.manifest import Manifest
+from components.specs.struct import Struct
 
 _Identity: TypeAlias = tuple[str, str, str | None, str]
 _ABSENT = object()
@@ -28,8 +28,7 @@ ROLLOUT_GROUP = "cluster.x-k8s.io/MachineDeployment"
 """Kind that represents a rollout group."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct):
     """A changed field of an object, or a created or deleted object."""
 
     manifest: Manifest

@@ -1,16 +1,15 @@
 """Peerings of VPCs: requests of each tenant, and peerings that both sides request."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.lookups.pools import DataPath, tenant_file
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import PeerSpec, VpcSpec
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlacedPeer:
+class PlacedPeer(Struct):
     """One side of a peering, with its place in the data."""
 
     tenant: TenantSpec

@@ -5,7 +5,6 @@ row is an object of a kind, or a resource outside API servers. The reference of 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from components.lookups.effects.table import effects_table
 from components.lookups.table_files import table_files
 from components.specs.base import DataFile, Spec
 from components.specs.reading.problems import Problem, SpecError
+from components.specs.struct import Struct
 
 FOLDER = Path(__file__).parent
 _OWN_SOURCE = "jacquard"
@@ -124,8 +124,7 @@ class ReferencesFile(DataFile):
     """Objects that controllers create for an object, by kind of that object."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct):
     """All rows."""
 
     refers: Mapping[str, tuple[Row, ...]]

@@ -10,6 +10,7 @@ from typing import Any
 from components.lookups.effects.table import steps
 from components.lookups.references.table import BESIDE, Row, Table, Where
 from components.render.manifest import Manifest
+from components.specs.struct import Struct
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _VALUE = "{}"
@@ -23,8 +24,7 @@ _NO_KEYS = frozenset[str]()
 _IN_NAMESPACE = Row(to="Namespace", source="K8S:concepts/overview/working-with-objects/namespaces")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, kw_only=False):
     """Target of a reference."""
 
     kind: str

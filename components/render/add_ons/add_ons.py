@@ -5,7 +5,6 @@ nodes are ready.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.add_ons import metrics_writer
@@ -26,6 +25,7 @@ from components.render.region.operators import Operator, sources, tenant_release
 from components.render.workloads import kueue, serving, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct, field
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
@@ -35,8 +35,7 @@ _AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS
 """Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOnsInput:
+class AddOnsInput(Struct):
     """Add-ons of one cluster."""
 
     name: str

@@ -1,7 +1,6 @@
 """Cluster properties that add-on values depend on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.add_ons.metrics_writer import MetricsWriter
@@ -14,10 +13,10 @@ from components.specs.health.node_checks import Detector, HealthAction, NodeChec
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
+from components.specs.struct import Struct, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFacts:
+class ClusterFacts(Struct):
     """Properties of one cluster that determine the values of its add-ons."""
 
     name: str

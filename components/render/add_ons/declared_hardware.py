@@ -13,7 +13,6 @@ domains are not permitted (NFD:pkg/apis/nfd/validate/validate.go).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -24,6 +23,7 @@ from components.render.objects import manifest
 from components.specs.add_ons.add_ons import AddOn
 from components.specs.health.node_checks import HealthAction
 from components.specs.hosts.instance_types import InstanceType
+from components.specs.struct import Struct
 
 API, KIND, NAME = "nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", "declared-hardware"
 CHART = "node-feature-discovery"
@@ -33,8 +33,7 @@ _EFFECTS = {HealthAction.NOTIFY: "PreferNoSchedule", HealthAction.QUARANTINE: "N
 _IN = "In"
 
 
-@dataclass(frozen=True, slots=True)
-class _Devices:
+class _Devices(Struct, kw_only=False):
     """PCI devices that are counted."""
 
     vendor: str

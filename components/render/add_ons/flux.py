@@ -6,7 +6,6 @@ can affect only this cluster.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.render.add_ons.pod_priorities import SERVICE
@@ -16,6 +15,7 @@ from components.render.region.kustomizations import ByManifests, installed_in
 from components.render.region.operators import Operator
 from components.specs.add_ons.flux import FluxSpec
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct, field, replace
 
 NAMESPACE = "flux-system"
 """Namespace used in upstream's manifests."""
@@ -24,8 +24,7 @@ _NAME = "tenant"
 _SOURCE = "GitRepository"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxInput:
+class FluxInput(Struct):
     """Repository that Flux applies in one cluster."""
 
     name: str

@@ -6,20 +6,19 @@ Slurm's login nodes.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.vms.virtual_machine import PUBLIC_POOL
 from components.specs.base import Address, Network
+from components.specs.struct import Struct
 
 VPC_POOL = "vpc"
 _PEER = "neighbour"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadBalancers:
+class LoadBalancers(Struct):
     """Load balancer addresses of one cluster, and the settings of their announcement."""
 
     vpc: tuple[Network, ...]

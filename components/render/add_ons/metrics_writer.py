@@ -22,7 +22,6 @@ user name and password. Prometheus reads the file for each request, and repeats 
 (PCOMMON:config/http_config.go).
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.objects import given
@@ -31,6 +30,7 @@ from components.render.region.monitors import Audience, alert
 from components.render.region.stores import store_certificates
 from components.specs.base import Address
 from components.specs.region.metrics_sink import MetricsSinkSpec
+from components.specs.struct import Struct
 
 CHART = "kube-prometheus-stack"
 _LOGIN = "metrics-store"
@@ -45,8 +45,7 @@ _SINK_SHARDS = 10
 (PROMETHEUS:config/config.go DefaultQueueConfig)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsWriter:
+class MetricsWriter(Struct):
     """Writer of one cluster."""
 
     address: Address

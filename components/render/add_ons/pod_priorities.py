@@ -5,11 +5,10 @@ PriorityClass by name, so the name contains no version. Platform pods use the bu
 are higher.
 """
 
-from dataclasses import dataclass
-
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.specs.add_ons.pod_priorities import PodPriority
+from components.specs.struct import Struct
 
 SERVICE, AGENT = "system-cluster-critical", "system-node-critical"
 """Built-in priorities of Kubernetes for the platform's services and for its agents on each node."""
@@ -17,8 +16,7 @@ _GROUP = "scheduling.k8s.io/v1"
 _PREEMPTION = {True: "PreemptLowerPriority", False: "Never"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodPrioritiesInput:
+class PodPrioritiesInput(Struct):
     """Priorities available to pods of one cluster."""
 
     name: str

@@ -6,7 +6,6 @@ its receiver is not available, and a collector in the pods would make the readin
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.control_planes.audit_policy import policy_of
@@ -15,6 +14,7 @@ from components.render.control_planes.sizing import in_flight
 from components.render.objects import given
 from components.specs.control_planes.api_server import DEFAULT_NODE_PORTS, ApiServerSpec, OidcSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.struct import Struct
 
 _FOLDER = "/etc/jacquard"
 _AUDIT_FOLDER = "/var/log/audit"
@@ -27,8 +27,7 @@ _RECONNECT_CHANCE = "0.001"
 """Probability that a request makes the client reconnect (upstream's recommendation for multiple servers)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class Files(Struct):
     """Volume of the API server: a Secret or ConfigMap in the cluster's namespace, or an empty volume for its files."""
 
     volume: str

@@ -1,13 +1,11 @@
 """Initial access to a tenant cluster: the group of the tenant's administrators."""
 
-from dataclasses import dataclass
-
 from components.render.manifest import Manifest
 from components.render.platform_pods import RBAC, cluster_binding
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAccessInput:
+class ClusterAccessInput(Struct):
     """Access to one cluster, from the data of its tenant."""
 
     name: str

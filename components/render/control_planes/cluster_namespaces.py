@@ -12,7 +12,6 @@ All three allow traffic from a node to its pods, since the probes of the kubelet
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
@@ -38,6 +37,7 @@ from components.specs.control_planes.cluster_namespaces import (
     NamespaceQuotaSpec,
     NamespaceSpec,
 )
+from components.specs.struct import Struct, field
 
 DNS_NAMESPACE = "kube-system"
 GUARD = "namespace-isolation"
@@ -52,8 +52,7 @@ _DNS, _HTTPS = 53, 443
 _GPU = "nvidia.com/gpu"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamNamespace:
+class TeamNamespace(Struct):
     """Namespace with the Kubernetes names of its groups."""
 
     spec: NamespaceSpec
@@ -63,8 +62,7 @@ class TeamNamespace:
     """Networks of the object stores for which pods of the namespace have access keys."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterNamespacesInput:
+class ClusterNamespacesInput(Struct):
     """Namespaces of one cluster, from the data of its tenant."""
 
     name: str

@@ -1,6 +1,5 @@
 """Control plane of a tenant as input of the backends: the spec, and the allocated address and data store."""
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from components.render import labels as keys
@@ -15,6 +14,7 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec, Ev
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.pools.intents import NodeIntent
 from components.specs.region.observability import SlosSpec
+from components.specs.struct import Struct
 
 API_PORT = 6443
 ADDRESS_POOL = "control-plane-vips"
@@ -38,8 +38,7 @@ ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlane:
+class ControlPlane(Struct):
     """Control plane, independent of the backend."""
 
     spec: ClusterSpec

@@ -1,12 +1,12 @@
 """Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. The images need no shell."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
 from components.render.platform_pods import cron_job
 from components.specs.control_planes.data_stores import BackupSpec
+from components.specs.struct import Struct
 
 SNAPSHOT_TOOL = "etcd"
 UPLOAD_TOOL = "rclone"
@@ -15,8 +15,7 @@ _SECONDS = 3600
 """Deadline of a backup in seconds. A run is aborted after this time so that the next run can start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class Backup(Struct):
     """Schedule and destination of snapshots, and the images of the job."""
 
     spec: BackupSpec

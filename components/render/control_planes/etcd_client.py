@@ -1,8 +1,9 @@
 """Jobs that access an etcd: address, client certificates and pod spec."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from components.specs.struct import Struct
 
 CERTIFICATES = "/certificates"
 """Folder of ``ca.crt``, ``tls.crt`` and ``tls.key`` in a container that mounts `MOUNT`."""
@@ -10,8 +11,7 @@ MOUNT: Mapping[str, Any] = {"name": "certificates", "mountPath": CERTIFICATES, "
 _USER = 65532
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Etcd:
+class Etcd(Struct):
     """Endpoint of an etcd, and the Secrets with the certificates for access."""
 
     endpoint: str

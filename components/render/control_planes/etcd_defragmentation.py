@@ -5,12 +5,11 @@ leader last, and only if enough space can be released (github.com/ahrtr/etcd-def
 documentation).
 """
 
-from dataclasses import dataclass
-
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
 from components.render.platform_pods import HARDENED, cron_job
 from components.specs.base import CronSchedule
+from components.specs.struct import Struct
 
 DEFRAGMENTATION_TOOL = "etcd-defrag"
 RULE = "dbQuotaUsage > 0.8 || dbSize - dbSizeInUse > 200*1024*1024"
@@ -19,8 +18,7 @@ default of k0smotron and kamaji-etcd)."""
 _SECONDS = 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defragmentation:
+class Defragmentation(Struct):
     """Schedule and image of the defragmentation of an etcd."""
 
     schedule: CronSchedule

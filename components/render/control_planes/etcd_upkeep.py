@@ -1,17 +1,16 @@
 """Definition of an etcd, independent of the backend, with its defragmentation and backup."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.render.control_planes.etcd_backup import Backup, render_backup
 from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_defragmentation import Defragmentation, render_defragmentation
 from components.render.manifest import Manifest
 from components.specs.control_planes.data_stores import DedicatedDataStoreSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep:
+class Upkeep(Struct):
     """Defragmentation and backup of an etcd."""
 
     defragmentation: Defragmentation
@@ -19,8 +18,7 @@ class Upkeep:
     """Backup settings; None for no backup."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeEtcd:
+class MadeEtcd(Struct):
     """Definition of an etcd that the library creates."""
 
     spec: DedicatedDataStoreSpec

@@ -5,7 +5,6 @@ Service all get this address.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -21,7 +20,6 @@ from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.region.region import ControlPlaneBackend
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HostedControlPlaneInput(ControlPlane):
     """Control plane of one cluster, with the backends for the control plane and for the nodes."""
 

@@ -5,7 +5,6 @@ client certificate for all its etcds.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from components.render.control_planes.control_plane import MANAGEMENT_DOMAIN, ControlPlane, spread
@@ -17,6 +16,7 @@ from components.render.objects import manifest
 from components.render.region.budgets import quorum_budget
 from components.render.region.monitors import etcd_rules, pod_monitor
 from components.render.region.operators import Operator, cluster_release
+from components.specs.struct import Struct, replace
 
 CHART = "kamaji-etcd"
 """Chart that installs the etcd of a data store."""
@@ -27,8 +27,7 @@ MAIN_STORE, EVENTS_STORE = "etcd", "events"
 _CLIENT_PORT = 2379
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedDataStore:
+class SharedDataStore(Struct):
     """Data store that is shared by several clusters."""
 
     name: str
@@ -37,8 +36,7 @@ class SharedDataStore:
     """Maximum number of nodes of its clusters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _EtcdRelease:
+class _EtcdRelease(Struct):
     """Etcd that the chart installs."""
 
     name: str

@@ -9,13 +9,13 @@ queues for each agent.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.network import kube_ovn
 from components.render.objects import manifest
+from components.specs.struct import Struct
 
 LEVEL = "platform-agents"
 """Name of the priority level and of the FlowSchema. Kubernetes deletes only objects with the annotation it sets."""
@@ -40,8 +40,7 @@ _AGENTS_ELSEWHERE: Mapping[str, tuple[tuple[str, str], ...]] = {
 """Namespace and account of agents, for charts that run agents outside the namespace of the release."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestPriorityInput:
+class RequestPriorityInput(Struct):
     """Charts that the platform installs in one cluster, and the size of the cluster."""
 
     name: str

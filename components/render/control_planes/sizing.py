@@ -11,15 +11,15 @@ of any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit, beca
 a throttled etcd misses heartbeats.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+
+from components.specs.struct import Struct
 
 MEBIBYTES_PER_CPU = 3840
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, kw_only=False):
     """Machine for one replica of a control plane and one member of its etcd."""
 
     nodes: int | None
@@ -45,8 +45,7 @@ class Component(Enum):
     KONNECTIVITY = Fraction(1, 32)
 
 
-@dataclass(frozen=True, slots=True)
-class InFlight:
+class InFlight(Struct, kw_only=False):
     """Limit of concurrent requests of one API server. Further requests are queued and then rejected."""
 
     above_nodes: int

@@ -10,7 +10,6 @@ without a result.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -25,6 +24,7 @@ from components.specs.health.node_checks import Part
 from components.specs.health.node_tests import NodeTest, Phase
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.region.policy import FreezeSpec
+from components.specs.struct import Struct
 from components.specs.times import WindowSpec
 
 NAME = "node-tests"
@@ -52,8 +52,7 @@ _KEPT_SECONDS: Mapping[Phase, int] = {Phase.BURN_IN: 7 * 86_400, Phase.VERIFICAT
 """Time for which finished Jobs are kept, with the logs of their pods."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolTests:
+class PoolTests(Struct):
     """Tests of the nodes of one pool, in the order in which they run; empty for a phase that does not apply."""
 
     kind: InstanceType
@@ -71,8 +70,7 @@ class PoolTests:
         return {phase: tests for phase, tests in phases.items() if tests}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairTimes:
+class RepairTimes(Struct):
     """Times at which idle nodes of a tenant with soft faults may be repaired."""
 
     window: WindowSpec | None
@@ -95,8 +93,7 @@ class RepairTimes:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeTests:
+class NodeTests(Struct):
     """Tests of the nodes of one cluster."""
 
     cluster: str

@@ -20,7 +20,6 @@ ramdisk of a host by ``architecture`` of the BareMetalHost (``deploy_kernel_by_a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
@@ -31,6 +30,7 @@ from components.render.objects import given, manifest
 from components.render.region.operators import CERT_MANAGER, Operator
 from components.specs.hosts.bare_metal import BareMetalSpec, BootMethod, Cleaning, DhcpSpec
 from components.specs.hosts.ironic import IronicSpec
+from components.specs.struct import Struct, field
 
 CHART = "baremetal-operator"
 IRONIC_CHART = "ironic-standalone-operator"
@@ -59,8 +59,7 @@ Watched = Mapping[str, tuple[str, ...]]
 """Namespaces of the hosts of each controller, by controller."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Controller:
+class _Controller(Struct):
     """Bare-metal operator and its Ironic, with individual settings."""
 
     name: str

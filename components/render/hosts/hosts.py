@@ -1,17 +1,15 @@
 """Host as input of the backends: identity, location and owner."""
 
-from dataclasses import dataclass
-
 from components.render import labels as keys
 from components.specs.hosts.firmware import Firmware
 from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import PRODUCTION
 from components.specs.hosts.root_device import RootDeviceSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostOwner:
+class HostOwner(Struct):
     """Owner of a host."""
 
     cluster: str
@@ -19,8 +17,7 @@ class HostOwner:
     vpc: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHost:
+class PlacedHost(Struct):
     """Host with the properties of its instance type and the assignment in the lock file."""
 
     host: HostSpec

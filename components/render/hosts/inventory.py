@@ -1,7 +1,6 @@
 """Hosts of a hall, with one set of objects per rack. Host objects depend on the backend, DPF's DPU objects do not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from components.render import labels as keys
@@ -14,12 +13,12 @@ from components.render.objects import LABEL_LIMIT, fit, given, manifest
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.inventory import HostSpec
 from components.specs.pools.nodes import FirmwareUpdate
+from components.specs.struct import Struct
 
 _DPU_NODE_LIMIT = 48
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InventoryInput:
+class InventoryInput(Struct):
     """Hosts of one hall."""
 
     name: str

@@ -6,10 +6,10 @@ the flavors in upstream's guides for HBN and OVN in zero trust (DPF:docs/public/
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.render.manifest import Json
 from components.render.objects import given
+from components.specs.struct import Struct
 
 HUGE_PAGE_KIB = 2048
 SCALABLE_FUNCTIONS = 20
@@ -19,8 +19,7 @@ CHAIN_BRIDGE, HBN_BRIDGE = "br-sfc", "br-hbn"
 UPLINKS = ("p0", "p1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class Port(Struct):
     """Physical port of the switch."""
 
     name: str
@@ -35,8 +34,7 @@ class Port:
         yield f"set Port {self.name} external_ids:dpf-type=physical"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bridge:
+class Bridge(Struct):
     """Bridge that drops packets without a matching flow (``fail_mode=secure``)."""
 
     name: str
@@ -55,8 +53,7 @@ class Bridge:
             yield from port.commands(self.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Switch:
+class Switch(Struct):
     """Open vSwitch of a DPU."""
 
     settings: Mapping[str, str]
@@ -78,8 +75,7 @@ class Switch:
         return "".join(f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct):
     """Settings that a template revision defines. The settings of an existing revision never change."""
 
     kernel: tuple[str, ...]

@@ -7,7 +7,6 @@ hosts, and allows the program to change only annotations of hosts.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.programs.dpu_decision import READY
@@ -19,6 +18,7 @@ from components.render.platform_pods import role
 from components.render.program_pods import program
 from components.render.region.monitors import release_rules
 from components.specs.network.dpus import DpuReleaseSpec
+from components.specs.struct import Struct
 
 NAME = "dpu-release"
 GATE = "dpu-ready-hosts"
@@ -31,8 +31,7 @@ _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com", "metal3.io", "cluster.x-k8
 _ADMISSION = "admissionregistration.k8s.io/v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DpuRelease:
+class DpuRelease(Struct):
     """Release of the DPU maintenance holds of one region."""
 
     spec: DpuReleaseSpec

@@ -5,7 +5,6 @@ and existing revisions stay byte-identical. DPUs get the new revision with their
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from components.render.manifest import Json
@@ -13,12 +12,12 @@ from components.render.network.dpu_flavor import REVISION_1, REVISION_2, Setting
 from components.render.objects import digest
 from components.render.revision_needs import Need
 from components.specs.pools.intents import DpuIntent
+from components.specs.struct import Struct
 
 _DIGITS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DpuTemplates:
+class DpuTemplates(Struct):
     """BFB and DPUFlavor to which a DPUDeployment refers by name; both are immutable in DPF."""
 
     bfb_name: str

@@ -5,7 +5,6 @@ creates a new object and keeps the object that a DPU was flashed from.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.control_planes import kamaji
@@ -18,6 +17,7 @@ from components.specs.network.dpus import ONLY, DpuClusterSpec, DpuControlSpec
 from components.specs.pools.intents import DpuIntent
 from components.specs.region.region import NetworksSpec
 from components.specs.region.versions import Chart, Tool
+from components.specs.struct import Struct
 
 NAMESPACE = "dpf-operator-system"
 REPLICAS = 3
@@ -57,8 +57,7 @@ INSTALLED_AT_ONCE = 50
 """Maximum number of DPUs of a region on which DPF installs an image in parallel."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DpuPlatform:
+class DpuPlatform(Struct):
     """Settings for all DPUs of a region. The foundation and the tenants derive the same names from these settings."""
 
     control: DpuControlSpec

@@ -14,7 +14,6 @@ Prerequisites that are not enforced here:
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
@@ -25,6 +24,7 @@ from components.render.platform_pods import UNPRIVILEGED
 from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.network.fabrics import FabricSpec, GuidNumbers
 from components.specs.region.versions import Chart, Tool
+from components.specs.struct import Struct, field
 
 DAEMON = "ib-kubernetes"
 TOOLS = (DAEMON, port_functions.MULTUS)
@@ -34,8 +34,7 @@ RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
 _KUBECONFIG = "/kubeconfig"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class Partition(Struct):
     """Partition of a VPC on one fabric, for one of its clusters."""
 
     fabric: FabricSpec

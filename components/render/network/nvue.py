@@ -7,7 +7,6 @@ expressions. All other values are rendered by this module.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.network.nvue_host import (
@@ -20,6 +19,7 @@ from components.render.network.nvue_host import (
 )
 from components.specs.base import Network
 from components.specs.ranges import NumberRange
+from components.specs.struct import Struct
 
 LOOPBACK_POOL = "loopback"
 UPLINKS = ("p0_if", "p1_if")
@@ -38,8 +38,7 @@ _WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
 _EXPRESSION = re.compile(r"\{\{ [^{}]* \}\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fabric:
+class Fabric(Struct):
     """Settings common to all DPUs of a region."""
 
     loopbacks: Network

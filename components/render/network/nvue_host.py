@@ -1,13 +1,13 @@
 """Boundary between a DPU and its host in NVUE: the routes that the host may announce, and the packets that may pass."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from components.render.network.packets import Ports, Rule
 from components.specs.base import Network
 from components.specs.network.security_groups import Protocol
+from components.specs.struct import Struct, replace
 
 _SENT, _RECEIVED = "inbound", "outbound"
 """Directions, from the DPU's perspective, of packets that the host sends and receives."""
@@ -23,8 +23,7 @@ _REESTABLISH_SECONDS = 60
 closed until an operator clears it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vrf:
+class Vrf(Struct):
     """Representation of a VPC on DPUs: one VRF, one VNI, one route target."""
 
     name: str

@@ -5,14 +5,13 @@ databases. Two services run on the DPUs of each VPC: OVN's controller, and the n
 All services of both charts are disabled by default (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 """
 
-from dataclasses import replace
-
 from components.render.manifest import Json, Manifest
 from components.render.network.dpus import NAMESPACE
 from components.render.objects import given, manifest
 from components.render.region.operators import Operator
 from components.specs.base import Address, Network
 from components.specs.network.dpus import DpuControlSpec
+from components.specs.struct import replace
 
 OVN_CHART = "ovn-chart"
 VPC_CHART = "dpf-vpc-ovn"

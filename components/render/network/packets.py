@@ -9,14 +9,13 @@ is in a rule can also send packets from this port without a connection.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from components.specs.base import Address, Network
 from components.specs.network.security_groups import Protocol, SecurityRuleSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class Ports(Struct):
     """Protocol and ports of packets, from the perspective of a VPC. None matches any value."""
 
     protocol: Protocol | None = None
@@ -35,8 +34,7 @@ ALL = Ports()
 """Match of all packets, for rules without protocol and ports."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct):
     """Verdict for packets between a VPC and ``network``, independent of the sender."""
 
     network: Network
@@ -62,8 +60,7 @@ class Rule:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Service(Struct):
     """TCP service of the region that every VPC reaches."""
 
     name: str

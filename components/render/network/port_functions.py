@@ -10,7 +10,6 @@ operators also require, detects the adapters.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from components.render import labels as keys
@@ -22,6 +21,7 @@ from components.render.region.kustomizations import ByManifests, installed_in
 from components.render.region.operators import Operator
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.region.versions import Chart, Tool
+from components.specs.struct import replace
 
 CHART = "network-operator"
 NAMESPACE = "network-operator"

@@ -17,7 +17,6 @@ Prerequisites:
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from components.render import labels as keys
@@ -31,6 +30,7 @@ from components.specs.base import Address, Network
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.network.fabrics import FabricSpec
 from components.specs.region.versions import Chart, Tool
+from components.specs.struct import Struct, field
 
 NV_IPAM = Operator(chart="nv-ipam", namespace=port_functions.NAMESPACE)
 """IPAM for pod addresses on rails. It reads only pools of its namespace (NVIPAM:deploy/manifests/controller)."""
@@ -66,8 +66,7 @@ class Attachment(TypedDict):
     plugins: list[Plugin]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rails:
+class Rails(Struct):
     """Rails of a fabric in one cluster."""
 
     fabric: FabricSpec

@@ -5,7 +5,6 @@ device files. NVIDIA's shared device plugin provides the device files of all por
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.manifest import Manifest
@@ -14,10 +13,10 @@ from components.render.objects import namespace
 from components.render.region.operators import sources, tenant_release
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.region.versions import Chart, Tool
+from components.specs.struct import Struct, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RocePorts:
+class RocePorts(Struct):
     """Device plugin for RDMA devices on RoCE fabrics in one cluster."""
 
     instance_types: tuple[InstanceType, ...]

@@ -5,18 +5,16 @@ For a cluster with nodes on an InfiniBand fabric, the VPC also has a partition o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from components.render.backends import NETWORK_BACKENDS
 from components.render.manifest import Manifest
 from components.render.network import infiniband, rails, roce
 from components.render.network.dpus import DpuPlatform
 from components.render.network.vpc import Vpc
 from components.specs.network.tenant_network import VpcSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TenantNetworkInput:
+class TenantNetworkInput(Struct):
     """One VPC, or the objects of the VPC in one of its clusters."""
 
     name: str

@@ -1,7 +1,6 @@
 """Input of VPC backends: the tenant's spec, the allocated numbers, and the reachable networks."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE
@@ -12,14 +11,14 @@ from components.specs.network.tenant_network import Egress, Ingress, VpcSpec
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.region.region import NetworksSpec
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct, field
 
 ANYWHERE = Network("0.0.0.0/0")
 ANNOUNCED = ("pods", "services", "load_balancers")
 """Kinds of prefixes with routes announced by hosts. Host addresses need no route, because DPUs know them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
+class Peer(Struct):
     """Peered VPC, approved by both tenants."""
 
     vpc: str
@@ -27,8 +26,7 @@ class Peer:
     numbers: VpcAllocation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vpc:
+class Vpc(Struct):
     """One VPC, independent of its backend."""
 
     spec: VpcSpec
@@ -55,8 +53,7 @@ class Vpc:
         return {f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in self.peers}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(Struct):
     """Allowed and blocked destinations of a VPC. The first match applies."""
 
     permit: tuple[Network, ...]

@@ -17,7 +17,6 @@ through its kubeconfig. Facts about cluster-autoscaler 1.35 (CA) and chart clust
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -34,6 +33,7 @@ from components.specs.hosts.instance_types import InstanceType
 from components.specs.locks import GroupAllocation
 from components.specs.pools.intents import NodeIntent
 from components.specs.pools.node_pool import NodePoolSpec, ScaleDown
+from components.specs.struct import Struct
 
 CHART = "cluster-autoscaler"
 PODS = {"app.kubernetes.io/name": CHART}
@@ -51,8 +51,7 @@ _USER = 65534
 _PENDING = "60m"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAutoscalerInput:
+class ClusterAutoscalerInput(Struct):
     """Autoscaler of one cluster with autoscaling pools."""
 
     name: str

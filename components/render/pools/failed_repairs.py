@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import ManifestSet
@@ -11,6 +10,7 @@ from components.render.platform_pods import RBAC, cluster_binding, service_accou
 from components.render.pools import metal3
 from components.render.program_pods import program
 from components.specs.health.node_checks import RepairLimit
+from components.specs.struct import Struct
 
 NAME = "failed-repairs"
 PROGRAM = ("failed_repairs.py", "spare_hosts.py", "objects.py", "api.py")
@@ -25,8 +25,7 @@ _EVERY_MINUTES, _RUN_SECONDS = 2, 100
 _CAPI, _HOSTS = "cluster.x-k8s.io", "metal3.io"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedRepairs:
+class FailedRepairs(Struct):
     """Replacement of Machines after failed repairs, in one region."""
 
     image: str

@@ -7,7 +7,6 @@ template of the node sets both labels (`template_revision_1`). This module rende
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import Manifest
@@ -15,6 +14,7 @@ from components.render.objects import manifest
 from components.render.pools.node_templates import time_slicing
 from components.specs.hosts.instance_types import GpuSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
+from components.specs.struct import Struct
 
 GPU = "nvidia.com/gpu"
 """Resource name of a whole GPU."""
@@ -24,8 +24,7 @@ _STRATEGY = "mixed"
 plugin's environment, which overrides configurations (NVDP:api/config/v1/config.go)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeSlicing:
+class TimeSlicing(Struct):
     """Device plugin configuration for time-slicing of each GPU (NVDP:api/config/v1/replicas.go)."""
 
     replicas: int

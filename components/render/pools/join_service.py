@@ -6,13 +6,13 @@ renders the input and the deployment of the service. The operator of the region 
 """
 
 import json
-from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
 from components.render.platform_pods import HARDENED, role, service_at
 from components.specs.pools.nodes import JoinServiceSpec
+from components.specs.struct import Struct
 
 NAMESPACE = "join-service"
 _NAME = NAMESPACE
@@ -24,8 +24,7 @@ _READ = ["get", "list", "watch"]
 _PODS = {"app.kubernetes.io/name": _NAME}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostIdentity:
+class HostIdentity(Struct):
     """Attributes with which the join service identifies a booting host."""
 
     host: str

@@ -5,14 +5,13 @@ The kubelet's folder is the same everywhere: NVIDIA's operator (GPUOP:assets/sta
 template of its nodes overrides.
 """
 
-from dataclasses import dataclass
+from components.specs.struct import Struct
 
 KUBELET_ROOT = "/var/lib/kubelet"
 """Folder of the kubelet, with the sockets of drivers and the volumes of pods."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodePaths:
+class NodePaths(Struct):
     """Paths of containerd on nodes of one distribution."""
 
     socket: str

@@ -5,7 +5,6 @@ MachineDeployment refers to the new object. Existing machines still refer to the
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -32,6 +31,7 @@ from components.specs.pools.intents import NodeIntent
 from components.specs.pools.node_pool import BurnIn, NodePoolSpec, PoolRole
 from components.specs.pools.nodes import BurnInSpec
 from components.specs.region.catalog import BootMode
+from components.specs.struct import Struct, field
 from components.specs.times import WindowSpec
 
 
@@ -62,8 +62,7 @@ NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain of Machine labels that Cluster API copies to Nodes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RolloutGroup:
+class RolloutGroup(Struct):
     """Nodes of a pool in one failure domain."""
 
     failure_domain: str
@@ -80,8 +79,7 @@ class RolloutGroup:
     """Hosts that are assigned to the group; empty if nodes do not use the join service."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodePoolInput:
+class NodePoolInput(Struct):
     """Node pool of a cluster."""
 
     name: str

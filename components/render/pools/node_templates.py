@@ -7,7 +7,6 @@ frozen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.manifest import Json
@@ -19,14 +18,14 @@ from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.pools.intents import NodeIntent
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import Struct, field
 
 NODE_IP = "node_ip"
 """Key of the node's address in its metadata."""
 _DIGITS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateIntent:
+class TemplateIntent(Struct):
     """All inputs of the node templates of one rollout group: intent and identity of the group."""
 
     control_plane: ControlPlaneBackend
@@ -83,8 +82,7 @@ class TemplateIntent:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeTemplates:
+class NodeTemplates(Struct):
     """Specs of the templates of one rollout group."""
 
     machine: Json

@@ -9,13 +9,13 @@ no second owner.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
 from components.render.platform_pods import KUBECTL, cron_job, pod, role
+from components.specs.struct import Struct
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
 FIELD_MANAGER = "jacquard-window"
@@ -30,8 +30,7 @@ _GROUP = "cluster.x-k8s.io"
 _KIND = f"machinedeployments.v1beta2.{_GROUP}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolWindows:
+class PoolWindows(Struct):
     """Maintenance window of the pools of a cluster."""
 
     window: WindowSpec

@@ -15,7 +15,6 @@ The output is frozen, like that of revision 1, on which it is based.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from components.render.manifest import Json
 from components.render.objects import given
@@ -23,6 +22,7 @@ from components.render.pools import template_revision_1
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 from components.specs.natural import natural
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 _HOSTS = "/etc/containerd/certs.d"
 """Directory of registry hosts of containerd, by registry."""

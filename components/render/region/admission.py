@@ -6,7 +6,6 @@ for an object rejects the object (``failurePolicy: Fail``), as a policy that can
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.manifest import Manifest
@@ -14,6 +13,7 @@ from components.render.objects import manifest
 from components.render.region.admission_rule import AdmissionRule
 from components.specs.region.admission import AdmissionAction
 from components.specs.region.policy import Enforcement
+from components.specs.struct import Struct, field
 
 _GROUP = "admissionregistration.k8s.io/v1"
 _PREFIX = "jacquard"
@@ -23,8 +23,7 @@ _API_SERVER = "system:apiserver"
 """User with which an API server creates the roles of Kubernetes at its start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyAdmission:
+class PolicyAdmission(Struct):
     """Policy of one cluster."""
 
     rule: AdmissionRule
@@ -38,8 +37,7 @@ class PolicyAdmission:
         return f"{_PREFIX}-{self.rule.policy}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionInput:
+class AdmissionInput(Struct):
     """Admission policies of a cluster."""
 
     name: str

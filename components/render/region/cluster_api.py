@@ -23,7 +23,6 @@ operator reads only this ConfigMap.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -35,6 +34,7 @@ from components.render.region.operators import CERT_MANAGER, Operator
 from components.specs.region.cluster_api import ClusterApiSpec, Release, numbers
 from components.specs.region.region import RegionSpec
 from components.specs.region.versions import ManifestArtefact
+from components.specs.struct import replace
 
 PROVIDERS = "cluster-api-providers"
 """Name of the artefact with a folder for each provider, an entry of ``manifests`` in the version vector."""

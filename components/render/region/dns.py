@@ -8,7 +8,6 @@ the chart external-dns 1.21.1.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import Manifest
@@ -19,6 +18,7 @@ from components.render.region.operators import Operator, cluster_release
 from components.specs.base import Domain, Network
 from components.specs.region.dns import DnsSpec
 from components.specs.region.region import RegionSpec
+from components.specs.struct import Struct
 
 CHART = "external-dns"
 NAMESPACE = CHART
@@ -31,8 +31,7 @@ _OWNER = "owner-%{record_type}."
 """Prefix of the ownership record of a name. The record is below the name, so that it is within the same domain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterDnsInput:
+class ClusterDnsInput(Struct):
     """DNS names of one cluster's Services."""
 
     name: str
@@ -49,8 +48,7 @@ class ClusterDnsInput:
         return (cluster_release(operator, self.cluster, protect=False),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
+class _Names(Struct):
     """Scope of one ExternalDNS instance."""
 
     dns: DnsSpec

@@ -6,20 +6,19 @@ therefore contains neither the operator nor credentials for the store.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Manifest, ManifestSet
 from components.render.objects import given, manifest
+from components.specs.struct import Struct
 
 API = "external-secrets.io/v1"
 PUSH_API = "external-secrets.io/v1alpha1"
 _INTERVAL = "1h"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct):
     """Secret that must exist in a namespace of a cluster."""
 
     cluster: str
@@ -32,8 +31,7 @@ class Delivery:
     """Type that the Secret must have; None for any type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalSecretsInput:
+class ExternalSecretsInput(Struct):
     """Secrets that objects of one slice refer to."""
 
     name: str

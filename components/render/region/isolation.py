@@ -15,7 +15,6 @@ control planes prevent access to these pods.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -45,6 +44,7 @@ from components.render.region.operator_places import OperatorPlace
 from components.specs.base import Address
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.region.region import NetworksSpec
+from components.specs.struct import Struct
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE
 """Pod Security level of control-plane namespaces: pods of Kamaji, k0smotron and kamaji-etcd run as root without host
@@ -58,8 +58,7 @@ _SHARE = 16
 """Divisor for the default requests of a container, applied to the smallest machine of the sizing table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlanePlace:
+class ControlPlanePlace(Struct):
     """Network isolation and quota parameters of one cluster's control plane."""
 
     cluster: str
@@ -80,8 +79,7 @@ class ControlPlanePlace:
     """Whether the cluster has an autoscaler, which changes MachineDeployments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsolationInput:
+class IsolationInput(Struct):
     """All namespaces of a management cluster, with the input for policies and quotas."""
 
     name: str

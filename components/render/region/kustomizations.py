@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.render import labels as keys
@@ -33,6 +32,7 @@ from components.render.region.operators import (
     tenant_release,
 )
 from components.specs.region.versions import Chart, ManifestArtefact, VersionVector
+from components.specs.struct import Struct, field, replace
 
 _RELEASE, _KUSTOMIZATION = "HelmRelease", "Kustomization"
 _RETRY = "2m"
@@ -52,8 +52,7 @@ _KEEP_CRDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ByManifests:
+class ByManifests(Struct):
     """Operators that are installed from manifests. All other operators are installed from charts."""
 
     artefacts: Mapping[str, ManifestArtefact] = field(default_factory=dict)

@@ -5,10 +5,9 @@ estimate for ingestion (VictoriaMetrics v1.60.0, README.md, "Capacity planning";
 Requests depend on the capacity instead of the present series, so that more nodes restart no pod of the store.
 """
 
-from dataclasses import dataclass
-
 from components.specs.base import bytes_of
 from components.specs.region.observability import REPLICATION_FACTOR, MetricsStoreSpec
+from components.specs.struct import Struct
 
 SCRAPE_SECONDS = 30
 """Seconds between two samples of a series, the default of kube-prometheus-stack (PO: scrapeInterval)."""
@@ -29,8 +28,7 @@ _SPARE = 2
 """Factor of the requests for peaks: half of memory and CPU stay free."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
+class Requests(Struct, kw_only=False):
     """Resource requests of a pod."""
 
     cpu_millis: int

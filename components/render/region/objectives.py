@@ -6,7 +6,6 @@ too fast in both windows of a pair, so that it ends soon after the fault.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -20,6 +19,7 @@ from components.render.region.monitors import (
     alert,
 )
 from components.specs.region.observability import Objective, SlosSpec
+from components.specs.struct import Struct
 
 GROUP = "objectives"
 _DOWN = "control_plane:apiserver_down:bool"
@@ -29,8 +29,7 @@ _OUTAGE_REMEMBERED = "30m"
 """Short window of the slowest alert that is critical: it is true for so long after an outage."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Speed:
+class _Speed(Struct):
     """Pairs of windows with the same severity."""
 
     severity: str
@@ -57,8 +56,7 @@ _SPEEDS = (
 """The hold time of critical alerts is longer than that of ControlPlaneDown, which replaces them during an outage."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Objective:
+class _Objective(Struct):
     alert: str
     series: str
     """Prefix of the recorded series: the share of failures, by window."""

@@ -6,7 +6,6 @@ or too lax would be discovered only on hardware.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from components.render.control_planes import kamaji, kamaji_etcd
 from components.render.hosts import bare_metal_controllers
@@ -17,10 +16,10 @@ from components.render.region.logs import log_store
 from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.hosts.bare_metal import BareMetalSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorPlace:
+class OperatorPlace(Struct):
     """Requirements of the operators in a namespace, in addition to the requirements of all operators."""
 
     security: PodSecurity

@@ -11,13 +11,13 @@ chart's templates, with all objects of these kinds. To roll back, change the pin
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
 from components.specs.region.versions import Chart, ManifestArtefact
+from components.specs.struct import Struct, field
 
 NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
@@ -33,8 +33,7 @@ ANY = {"name": "any"}
 _INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=_PODS_SECONDS + _CALLS_SECONDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class Operator(Struct):
     """Chart with values and the namespace of its installation."""
 
     chart: str

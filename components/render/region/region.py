@@ -5,7 +5,6 @@ pools of two clusters must never overlap (``vm_offering``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -53,6 +52,7 @@ from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlanesSpec, RegionSpec
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct, field, replace
 
 METALLB = "metallb-system"
 _PRIORITIES = (
@@ -68,8 +68,7 @@ OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]]
 """Operators that are installed only if a field of ``region.yaml`` is set, by path of the field."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionInput:
+class RegionInput(Struct):
     """Input of the shared objects of one region."""
 
     name: str

@@ -5,16 +5,14 @@ Buckets and keys are not created here. The ConfigMap has the keys of object buck
 claims accept it, and the variables that S3 SDKs read.
 """
 
-from dataclasses import dataclass
-
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.specs.storage.buckets import BucketAccessSpec, BucketSpec, ObjectStoreSpec
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfferedBucket:
+class OfferedBucket(Struct):
     """A bucket, and the access of one cluster to it."""
 
     spec: BucketSpec
@@ -26,8 +24,7 @@ class OfferedBucket:
     """Client networks of the store."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketsInput:
+class BucketsInput(Struct):
     """Buckets for which workloads of one cluster get keys."""
 
     name: str

@@ -1,16 +1,15 @@
 """Placement of the pods of storage drivers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
 from components.render.add_ons.pod_priorities import SERVICE
 from components.render.pod_placement import any_of, required
+from components.specs.struct import Struct, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverPlacement:
+class DriverPlacement(Struct):
     """Nodes of one cluster that run the pods of storage drivers."""
 
     services: Mapping[str, Any] = field(default_factory=dict)

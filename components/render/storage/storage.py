@@ -5,7 +5,6 @@ volumes keep the parameters they were created with.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from components.render import labels as keys
@@ -17,6 +16,7 @@ from components.render.storage.driver_placement import ANYWHERE, DriverPlacement
 from components.specs.region.versions import Chart
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.storage.storage_class import ClassSpec
+from components.specs.struct import Struct, field, replace
 
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
 """The only chart that installs the snapshot CRDs of a cluster."""
@@ -25,8 +25,7 @@ DEFAULT_OF_VMS = "storageclass.kubevirt.io/is-default-virt-class"
 _Class = TypeVar("_Class", bound=ClassSpec)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageBackend(Generic[_Class]):
+class StorageBackend(Struct, Generic[_Class]):
     """Driver of one backend, and the parameters of its storage classes."""
 
     chart: str
@@ -46,8 +45,7 @@ class StorageBackend(Generic[_Class]):
     """Returns the parameters of its snapshot class."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageCatalogInput:
+class StorageCatalogInput(Struct):
     """Storage offering of one cluster."""
 
     name: str

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -16,6 +15,7 @@ from components.render.vms.vm_volumes import storage
 from components.specs.base import Address
 from components.specs.pools.node_pool import TaintSpec
 from components.specs.storage.storage import StorageClassSpec
+from components.specs.struct import Struct
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import ROOT, VirtualMachineSpec, VmImage, VmUserSpec, VolumeSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmSizeSpec
@@ -30,8 +30,7 @@ MOST_INLINE = 2048
 """Maximum size of inline user data in bytes (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Machine(Struct):
     """VM or fleet of VMs, with resolved references."""
 
     spec: VirtualMachineSpec

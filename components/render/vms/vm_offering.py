@@ -5,7 +5,6 @@ created. `up` therefore waits for both before it applies the catalogue.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.render import labels as keys
@@ -27,6 +26,7 @@ from components.specs.pools.node_pool import TaintSpec
 from components.specs.region.tenant import QuotasSpec
 from components.specs.region.versions import Chart
 from components.specs.storage.storage import StorageClassSpec
+from components.specs.struct import Struct, field, replace
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_chart import ChartAddressSpec
 from components.specs.vms.vm_offering import VmImage
@@ -45,8 +45,7 @@ VM_OPERATORS = (_KUBEVIRT, _CDI)
 _DEPLOYED = Readiness(conditions=("jsonpath={.status.phase}=Deployed",), timeout_seconds=1800)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VmOfferingInput:
+class VmOfferingInput(Struct):
     """VM offering of one cluster."""
 
     name: str

@@ -7,7 +7,6 @@ supports restore. Scheduling and retention are not part of KubeVirt. One CronJob
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -17,6 +16,7 @@ from components.render.platform_pods import KUBECTL, cron_job, pod, role_for, se
 from components.render.vms.vm_images import NAMESPACE
 from components.render.vms.vm_placement import services_placement
 from components.specs.storage.snapshots import VmSnapshotsSpec
+from components.specs.struct import Struct
 from components.specs.times import Weekday
 
 GROUP = "snapshot.kubevirt.io"
@@ -29,8 +29,7 @@ _LATE_SECONDS = 6 * 3600
 """Maximum delay of a run in seconds. A later run is skipped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VmSnapshots:
+class VmSnapshots(Struct):
     """Snapshot schedule with image and machines."""
 
     spec: VmSnapshotsSpec

@@ -15,13 +15,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.namespaces import namespaces_in
 from components.render.network.device_plugins import PREFIX, RESOURCES, ROCE
 from components.render.region.monitors import Audience, alert
 from components.specs.natural import numbers
+from components.specs.struct import Struct
 from components.specs.workloads.queues import QueuedKinds
 
 CHART = "kueue"
@@ -62,8 +62,7 @@ _FAIR = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 _WAITING = "60m"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSettings:
+class QueueSettings(Struct):
     """Properties of a cluster's queues that the configuration of Kueue depends on."""
 
     namespaces: tuple[str, ...]

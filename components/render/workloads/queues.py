@@ -18,7 +18,6 @@ Facts about Kueue 0.15.2 and 0.17.0 (KUEUE), beside those in `components.render.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -28,6 +27,7 @@ from components.render.objects import digest, given, manifest
 from components.render.workloads.kueue import stores_v1beta2
 from components.specs.add_ons.pod_priorities import PodPriority
 from components.specs.pools.node_pool import TaintSpec
+from components.specs.struct import Struct
 from components.specs.workloads.queues import GangSpec, QueuePreemption, QueuesSpec, TeamQueueSpec
 
 QUEUE = "default"
@@ -42,8 +42,7 @@ _PREEMPTION: Mapping[QueuePreemption, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedPool:
+class QueuedPool(Struct):
     """Pool whose nodes have quotas."""
 
     name: str
@@ -59,8 +58,7 @@ class QueuedPool:
     """Labels of nodes by level of the network, widest first; empty if jobs cannot be placed by topology."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuesInput:
+class QueuesInput(Struct):
     """Queues of one cluster."""
 
     name: str

@@ -17,7 +17,6 @@ Facts about LeaderWorkerSet 0.9.0 (LWS):
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -35,6 +34,7 @@ from components.render.workloads.queues import QUEUE
 from components.specs.add_ons.add_ons import AddOn
 from components.specs.base import Network
 from components.specs.pools.node_pool import TaintSpec
+from components.specs.struct import Struct
 from components.specs.workloads.serving import EndpointSpec, Exposure, ModelCacheSpec, ServingSpec
 
 CHART = "lws"
@@ -60,8 +60,7 @@ _RESTRICTED_POD = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefa
 (K8S:docs/concepts/security/pod-security-standards)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedEndpoint:
+class ServedEndpoint(Struct):
     """Endpoint, with the properties of its pool and namespace."""
 
     spec: EndpointSpec
@@ -81,8 +80,7 @@ class ServedEndpoint:
     """DNS name; None without DNS records."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServingInput:
+class ServingInput(Struct):
     """Endpoints of one cluster."""
 
     name: str
@@ -91,9 +89,9 @@ class ServingInput:
     endpoints: tuple[ServedEndpoint, ...]
     queue_class: str | None = None
     """Class of the pods in their queue; None without queues."""
-    inside: tuple[Network, ...] = field(default=())
+    inside: tuple[Network, ...] = ()
     """Prefixes of the cluster's nodes, pods and Services."""
-    hidden: tuple[Network, ...] = field(default=())
+    hidden: tuple[Network, ...] = ()
     """Networks of the region that tenants must not reach."""
 
     def render(self) -> tuple[Manifest, ...]:

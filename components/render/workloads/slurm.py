@@ -6,7 +6,6 @@ of keys and passwords before it creates pods; it creates none of them (SLURMOP:h
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.add_ons.pod_priorities import SERVICE
@@ -21,6 +20,7 @@ from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.render.workloads.slurm_topology import annotating
 from components.specs.base import Address
+from components.specs.struct import Struct
 from components.specs.workloads.slurm import SlurmLoginSpec, SlurmSpec
 
 NAME = "slurm"
@@ -37,8 +37,7 @@ SSH_PORT = 22
 """Port of the login nodes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmInput:
+class SlurmInput(Struct):
     """Slurm cluster on pools of one tenant cluster."""
 
     name: str

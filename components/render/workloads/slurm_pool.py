@@ -7,13 +7,13 @@ set (SLURM:src/plugins/topology/tree/switch_record.c, src/plugins/topology/block
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.pools.node_pool import NodePoolSpec, TaintEffect
+from components.specs.struct import Struct, field
 from components.specs.workloads.slurm import SlurmPartitionSpec
 
 CHART = "slurm-operator"
@@ -33,8 +33,7 @@ _MOST_NODES = 1024
 (SLURMOP:internal/builder/controllerbuilder/controller_config.go). A later line of slurm.conf overrides it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmPool:
+class SlurmPool(Struct):
     """Pool whose nodes are nodes of Slurm."""
 
     spec: NodePoolSpec

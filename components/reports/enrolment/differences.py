@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from components.render.hosts.pci_devices import DPUS
 from components.render.network.device_plugins import ADAPTERS, VENDOR
@@ -12,6 +11,7 @@ from components.specs.base import bytes_of
 from components.specs.hosts.firmware import Firmware
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.hosts.inventory import HostSpec
+from components.specs.struct import Struct
 
 UPLINKS = "uplinks"
 """Field of connections to switches that bypass the DPU."""
@@ -24,8 +24,7 @@ DISK_PERCENT = 1, 25
 disk of the next larger size is at least 60 % larger."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct):
     """Property whose inspected value differs from the declared value."""
 
     field: str
@@ -37,8 +36,7 @@ class Difference:
     """Whether the bare-metal controller itself removes the difference by a firmware update."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct):
     """Result of a comparison."""
 
     differences: tuple[Difference, ...]
@@ -46,8 +44,7 @@ class Comparison:
     """Declared values that the inspection did not report, so that it is unknown whether they differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreported:
+class _Unreported(Struct, kw_only=False):
     field: str
 
 

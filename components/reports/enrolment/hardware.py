@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from components.specs.base import bytes_of
 from components.specs.hosts.root_device import RootDeviceSpec
+from components.specs.struct import Struct, field
 
 _NOISE = re.compile(r"\((r|tm|c)\)|@.*|\b(cpu|processor|\d+-core)\b", re.IGNORECASE)
 """Parts of a reported CPU model that a vendor's notation omits: marks, base clock and number of cores."""
@@ -14,8 +14,7 @@ _CORES_BY_CPU = {"nvidia grace": "neoverse-v2"}
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disk:
+class Disk(Struct):
     """Disk of a host."""
 
     names: tuple[str, ...]
@@ -46,8 +45,7 @@ class Disk:
         return " ".join(filter(None, (self.names[0] if self.names else "", self.model, gibibytes(self.size_bytes))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adapter:
+class Adapter(Struct):
     """Ethernet or IPoIB interface of a host."""
 
     name: str
@@ -60,8 +58,7 @@ class Adapter:
     """Port and switch that LLDP reports, such as ``Ethernet1/7 of leaf-a1``; empty without a report."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hardware:
+class Hardware(Struct):
     """Inspected hardware of a host. None, or an empty collection, means that it was not reported."""
 
     serial: str | None = None

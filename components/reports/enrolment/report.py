@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from components.specs.hosts.firmware import Firmware
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import PRODUCTION, HostState
 from components.specs.natural import natural
+from components.specs.struct import Struct, asdict
 
 _FAULTY = HostState.TRIAGE
 """State of a host whose hardware is not as declared."""
@@ -60,8 +60,7 @@ class Result(StrEnum):
     """The inventory has the host, the cluster does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveHost:
+class LiveHost(Struct):
     """Host as its controller reports it, or the BMC of a machine that was discovered."""
 
     kind: str
@@ -77,8 +76,7 @@ class LiveHost:
     """Inspected hardware; None before the first inspection."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedNode:
+class VerifiedNode(Struct):
     """Node whose PCI devices were compared with an instance type."""
 
     host: str
@@ -88,8 +86,7 @@ class VerifiedNode:
     as_declared: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnrolledHost:
+class EnrolledHost(Struct):
     """Host of the inventory."""
 
     host: str
@@ -111,8 +108,7 @@ class EnrolledHost:
         return self.lifecycle in _KNOWN_FAULTS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownHost:
+class UnknownHost(Struct):
     """Host or BMC of the cluster that is not in the inventory."""
 
     object: str
@@ -123,8 +119,7 @@ class UnknownHost:
     """Host of the inventory with the same BMC; None if there is none."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Enrolment:
+class Enrolment(Struct, dict=True):
     """Enrolment of a region."""
 
     environment: str

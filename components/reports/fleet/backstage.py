@@ -8,7 +8,6 @@ plugin knows (docs/features/kubernetes/configuration.md, ``catalog`` cluster loc
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +18,7 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct
 
 API_VERSION = "backstage.io/v1alpha1"
 NAMESPACE = "gpu-cloud"
@@ -36,8 +36,7 @@ _POOLS = "jacquard-pools"
 Entity = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backstage:
+class Backstage(Struct):
     """Options of the catalog."""
 
     owner: str = OWNER

@@ -4,7 +4,6 @@ import datetime as dt
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from operator import methodcaller
 from typing import Any
 
@@ -20,13 +19,13 @@ from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.fleet import Fleet
+from components.specs.struct import Struct, asdict
 
 COLUMNS = ("installed", "out_of_service", "spare", "contracted", "planned", "free", "orderable")
 """Figures of a table row, in display order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetFigures:
+class FleetFigures(Struct):
     """Host counts of one instance type, or sums of them; see `components.reports.capacity.Figures`."""
 
     installed: int = 0
@@ -43,8 +42,7 @@ class FleetFigures:
         return FleetFigures(**{name: getattr(self, name) * per_node for name in COLUMNS})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatedFigures:
+class DatedFigures(Struct):
     """Figures of one instance type from a later day on which contracts or reserved orders begin or have ended."""
 
     day: dt.date
@@ -56,8 +54,7 @@ class DatedFigures:
     """Nodes that an order without an end can get from the day on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetType:
+class FleetType(Struct):
     """Capacity of one instance type in one region."""
 
     instance_type: str
@@ -67,8 +64,7 @@ class FleetType:
     """Figures of later days, without days on which they stay the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenRollout:
+class OpenRollout(Struct):
     """Pool, or DPUs of a region, with an open rollout."""
 
     pool: str
@@ -77,8 +73,7 @@ class OpenRollout:
     to: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetDrift:
+class FleetDrift(Struct):
     """Last measured drift of a region."""
 
     observed_at: dt.datetime
@@ -91,8 +86,7 @@ class FleetDrift:
     """Objects, kinds and clusters that could not be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetRegion:
+class FleetRegion(Struct):
     """One region of the fleet."""
 
     region: str
@@ -114,8 +108,7 @@ class FleetRegion:
     """Last measured drift; None if it was not measured."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingOrder:
+class WaitingOrder(Struct):
     """Order without a region."""
 
     order: str
@@ -128,8 +121,7 @@ class WaitingOrder:
     """Ordered nodes by instance type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CampaignReport:
+class CampaignReport(Struct):
     """Progress of a campaign, from its file."""
 
     campaign: str
@@ -140,8 +132,7 @@ class CampaignReport:
     """Region in which the campaign is stopped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetReport:
+class FleetReport(Struct):
     """Report of ``jacquard fleet``."""
 
     regions: tuple[FleetRegion, ...]

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from components.lookups.contracts import changes, kept_nodes, promised_nodes, turns
 from components.lookups.host_use import HostUse, counted_hosts
@@ -12,10 +11,10 @@ from components.lookups.spares import nodes_within, usable_nodes
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.hosts.instance_types import Scale
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
+class Period(Struct):
     """Days for which nodes are needed."""
 
     today: dt.date = dt.date.min
@@ -31,8 +30,7 @@ class Period:
         return [self.first, *sorted(day for day in changing if self.first < day <= self.last)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(Struct):
     """Capacity of one instance type of a region for further orders, in nodes."""
 
     free: int = 0

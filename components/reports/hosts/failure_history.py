@@ -7,7 +7,6 @@ of today, because hosts rarely leave an inventory.
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pydantic import AwareDatetime
@@ -15,14 +14,14 @@ from pydantic import AwareDatetime
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import HostState
+from components.specs.struct import Struct
 
 BROKEN = frozenset({HostState.TRIAGE, HostState.RMA, HostState.DEBUG})
 """States of hosts with a fault."""
 _DAY_SECONDS = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class Revision(Struct):
     """Hosts out of service from one moment on."""
 
     at: dt.datetime

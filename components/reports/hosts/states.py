@@ -2,17 +2,16 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.lookups.host_states.table import deadline, either, host_states, state_of
 from components.lookups.pools import place
 from components.specs.environment import Environment
 from components.specs.reading.loader import OUT_OF_SERVICE
+from components.specs.struct import Struct, asdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostStay:
+class HostStay(Struct):
     """Host out of service, at one point in time."""
 
     place: str

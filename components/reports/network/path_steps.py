@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from components.render.network.packets import Rule
@@ -10,6 +9,7 @@ from components.render.network.vpc import Peer, Vpc
 from components.specs.base import Network, Spec
 from components.specs.network.tenant_network import Egress
 from components.specs.region.region import NetworksSpec
+from components.specs.struct import Struct
 
 
 class Keeper(StrEnum):
@@ -40,8 +40,7 @@ class Step(Spec):
     kept_by: Keeper
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, kw_only=False):
     """Decision whose direction is not set yet."""
 
     device: str

@@ -1,7 +1,6 @@
 """Rules about add-on values: the add-on is installed, and its release permits the value and the type."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
@@ -15,12 +14,12 @@ from components.specs.keys import chart_key
 from components.specs.reading.loader import ADD_ONS, REGION, VERSIONS
 from components.specs.reading.problems import Problem
 from components.specs.region.versions import Chart
+from components.specs.struct import Struct
 
 _KEY = "add_on_values"
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, kw_only=False):
     """Values for an add-on in the data, with file, path, and the affected clusters."""
 
     name: str

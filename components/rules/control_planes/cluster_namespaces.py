@@ -1,7 +1,6 @@
 """Rules about team namespaces: free names, known peers, and isolation that the cluster's network enforces."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.inputs.cluster_namespaces import platform_namespaces
 from components.lookups.add_ons import add_ons, brings_network
@@ -19,13 +18,13 @@ from components.specs.control_planes.cluster_namespaces import (
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, Ingress
 from components.specs.reading.problems import Problem
+from components.specs.struct import Struct
 
 KUBERNETES = "kube-"
 """Prefix of the names that Kubernetes reserves (K8S:concepts/overview/working-with-objects/namespaces)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Placed:
+class _Placed(Struct):
     """A namespace of a team, with its cluster and path."""
 
     cluster: PlacedCluster

@@ -5,7 +5,6 @@ base of a change record what a digest contains.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
@@ -15,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
 from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES, VERSIONS, VM_OFFERINGS
 from components.specs.reading.problems import Problem
+from components.specs.struct import Struct
 
 _OF_GOLDEN_IMAGES = ("kernel", "gpu_driver", "doca", "nfs_client", "kubelet", "containerd")
 """Versions in ``contents`` of golden images."""
@@ -30,8 +30,7 @@ _REMEDIES = {
 _SHA256 = "sha256"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Struct):
     """Version of content, or of software in it, as recorded in the catalogue, in a tenant's file or in a pin."""
 
     content: str
@@ -47,8 +46,7 @@ class Fact:
     path: DataPath
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, kw_only=False):
     """Entry of a file that records versions of content."""
 
     file: str

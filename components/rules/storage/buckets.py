@@ -1,7 +1,6 @@
 """Rules about buckets: declared store and clusters, one owner, and reachable from workloads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from components.lookups.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
@@ -15,14 +14,14 @@ from components.specs.reading.problems import Problem, dotted
 from components.specs.region.store_backups import StoreBackupSpec
 from components.specs.region.tenant import TenantSpec
 from components.specs.storage.buckets import ALWAYS_THERE, BucketSpec, ObjectStoreSpec
+from components.specs.struct import Struct
 
 _HTTPS_PORT = ":443"
 _Place = tuple[str, str]
 """Host of an object store, with any non-default port, and the name of a bucket in the store."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedBucket:
+class PlacedBucket(Struct, kw_only=False):
     """Bucket of a region in an object store, with file and path of its name."""
 
     endpoint: str

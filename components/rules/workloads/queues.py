@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.inputs.workloads.queues import HOST_LABELS, levels, queued_pool
 from components.lookups.add_ons import add_ons
@@ -27,6 +26,7 @@ from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import ADD_ONS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.region import FailureDomain
+from components.specs.struct import Struct
 from components.specs.workloads.queues import GangDomain, QueuesSpec, TeamQueueSpec
 
 _MOST_TOLERATIONS = 8
@@ -35,8 +35,7 @@ _LABELS = dict(zip((GangDomain.LEAF, GangDomain.RACK), HOST_LABELS, strict=True)
 """Label of a node by the domain of a job."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Queues:
+class _Queues(Struct):
     """Queues of a cluster, with their place in the data."""
 
     cluster: PlacedCluster

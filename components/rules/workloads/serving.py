@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.inputs.workloads.queues import queued_pool
 from components.inputs.workloads.serving import queue_class
@@ -16,12 +15,12 @@ from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import ADD_ONS
 from components.specs.reading.problems import Problem, one_of
+from components.specs.struct import Struct
 from components.specs.workloads.queues import GangDomain, QueuedKinds, TeamQueueSpec
 from components.specs.workloads.serving import EndpointSpec, ServingSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlacedEndpoint:
+class PlacedEndpoint(Struct):
     """Endpoint of a cluster, with its place in the data."""
 
     placed: PlacedCluster

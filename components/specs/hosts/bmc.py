@@ -1,11 +1,11 @@
 """Parser of BMC addresses in Metal3's form, such as ``redfish+https://10.1.1.1/redfish/v1/Systems/1``."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from components.specs.base import Address
 from components.specs.host_text import plain_host
+from components.specs.struct import Struct
 
 _WELL_FORMED = re.compile(r"(\[[^\]/]*\]|[^/:@\[\]?#]+)(:(?P<port>[0-9]{1,9}))?(/[^?#]*)?")
 """Location without credentials: address or name, port, path."""
@@ -15,8 +15,7 @@ _HOST = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::([0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BmcAddress:
+class BmcAddress(Struct):
     """Parsed BMC address; `parse_bmc` creates it from any text."""
 
     scheme: str

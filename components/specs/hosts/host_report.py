@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,13 +9,13 @@ from pydantic import ValidationError
 from components.specs.hosts.host_tests import HostTestReport, HostTestSpec
 from components.specs.reading.problems import Problem, SpecError, dotted
 from components.specs.reading.translate import mistakes
+from components.specs.struct import Struct
 
 MAX_BYTES = 4_000_000
 _REMEDY = "pass the JSON report of a test run (docs/hosts/host-states.md)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFile:
+class ReportFile(Struct):
     """Test report with the name and digest of its file."""
 
     file: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -15,6 +14,7 @@ from components.specs.reading.kinds import KINDS
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem
 from components.specs.reading.remedy import Remedy
+from components.specs.struct import Struct
 
 _MAX_ROUNDS = 5
 """Maximum number of rounds. A fix can reveal another problem, but no file is expected to need more rounds."""
@@ -24,8 +24,7 @@ _BLANKS = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _RETURN, _MARK = "\r\n", "\ufeff"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Fix:
+class Fix(Struct, kw_only=False, order=True):
     """Fix at one position in a file."""
 
     file: str
@@ -38,8 +37,7 @@ class Fix:
     """New text."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
+class FixedFile(Struct, kw_only=False):
     """File before and after all unambiguous fixes."""
 
     path: Path
@@ -54,8 +52,7 @@ class FixedFile:
     """Applied fixes, in the order of rounds and lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(Struct, kw_only=False):
     line: int
     """Line to edit, counted from 1."""
     start: int

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from components.specs.reading.loader import REGION, environments
 from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import Problem, SpecError, dotted
+from components.specs.struct import Struct
 
 NAME = "fleet"
 """Name of the fleet in reports, where a region has the name of its environment."""
@@ -27,8 +27,7 @@ CAMPAIGNS = "campaigns"
 _Model = TypeVar("_Model", bound=DataFile)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
+class Fleet(Struct):
     """Valid content of ``fleet.yaml``, ``orders/`` and ``campaigns/``.
 
     `components.rules.fleet` compares it with the regions.

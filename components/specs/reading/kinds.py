@@ -1,7 +1,6 @@
 """Kinds of data files, with path, model and writer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from components.specs.add_ons.add_ons import AddOnCatalog
@@ -33,11 +32,11 @@ from components.specs.region.policy import PolicySpec, WaiversSpec
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 from components.specs.region.versions import VersionVector
+from components.specs.struct import Struct
 from components.specs.vms.vm_offering import VmCatalog
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileKind:
+class FileKind(Struct):
     """Kind of YAML file."""
 
     name: str

@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +27,7 @@ from components.specs.reading.parsing import most_values, parsed
 from components.specs.reading.problems import Problem, SpecError, dotted, shown
 from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.reading.translate import mistakes
+from components.specs.struct import Struct, replace
 
 Around = Callable[[], Environment]
 """Function that returns the environment of a file, with all other files upgraded. The environment excludes this file
@@ -40,8 +40,7 @@ _KEY = "schema_version"
 _Lock = TypeVar("_Lock", bound=LockFile)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upgrade:
+class Upgrade(Struct):
     """Upgrade of one file."""
 
     path: Path

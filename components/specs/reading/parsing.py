@@ -95,7 +95,8 @@ def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Itera
     """Yield the mistakes in ``data``; for lock files the remedy is always to restore the file."""
     for mistake in mistakes(error, model, data):
         if issubclass(model, LockFile):
-            yield replace(mistake, text=f"{mistake.text.partition('; ')[0]}; {UNDO}", remedy=None)
+            text = f"{mistake.text.partition('; ')[0]}; {UNDO}"
+            yield Mistake(mistake.path, text, mistake.wants_text)
         else:
             yield mistake
 

@@ -1,10 +1,9 @@
 """Unambiguous remedies: replacement texts that can be written without confirmation."""
 
-from dataclasses import dataclass
+from components.specs.struct import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, kw_only=False):
     """Replacement of one value."""
 
     path: tuple[str | int, ...]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -17,6 +16,7 @@ from components.specs.reading.remedy import FormError, Remedy
 from components.specs.reading.shape import FORMATS, form_to_write, key_to_write
 from components.specs.reading.violations import incompatibilities
 from components.specs.secret_text import MASK, HiddenValueError, masked, masked_parts, shown_at
+from components.specs.struct import Struct
 
 Path = tuple[str | int, ...]
 
@@ -49,8 +49,7 @@ _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("
 _MISSING: ErrorDetails = {"type": "missing", "loc": (), "msg": "", "input": None}
 
 
-@dataclass(frozen=True)
-class Mistake:
+class Mistake(Struct, kw_only=False):
     """Error that a model found in one value."""
 
     path: Path

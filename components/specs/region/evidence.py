@@ -5,11 +5,11 @@ file: the time at which the groups became ready, and the time of the observation
 """
 
 import hashlib
-from dataclasses import dataclass
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from components.specs.reading.problems import first_violation
+from components.specs.struct import Struct
 
 
 class EvidenceError(ValueError):
@@ -106,8 +106,7 @@ class RegionEvidence(_StatusModel):
     """Charts pinned for clusters; empty if no charts are pinned."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct):
     """Evidence file."""
 
     name: str

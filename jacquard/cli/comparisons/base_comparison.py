@@ -3,7 +3,6 @@
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
 from components.rules.checks import (
@@ -22,6 +21,7 @@ from components.specs.environment import Environment
 from components.specs.reading.fleet import NAME as FLEET
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import Problem, SpecError
+from components.specs.struct import Struct, replace
 from jacquard.cli import data
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.machine import paths, settings
@@ -57,8 +57,7 @@ def base_of(ref: str) -> Iterator[Base]:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Struct):
     """An environment in base and head, and the effect of the change between them."""
 
     base: Side

@@ -1,10 +1,10 @@
 """Checks before a stack is applied: the kind of its provider plug-ins, and the destructive changes of its plan."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.runs import refresh as refreshes
@@ -21,8 +21,7 @@ from stacks.markers import NOT_READY
 from stacks.provider_migration import others, refusal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct):
     """The effect of applying a stack."""
 
     stack: str

@@ -1,6 +1,5 @@
 """Files that are generated from the models of the data files, from help texts and from rules."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from components.reports.network.border import BorderContract
@@ -17,6 +16,7 @@ from components.specs.reading import schema as schemas
 from components.specs.reading.files import read_text
 from components.specs.reading.kinds import KINDS, data_files
 from components.specs.reading.problems import SpecError
+from components.specs.struct import Struct
 from components.specs.vms import vm_chart_schema
 from jacquard.cli import outputs
 from jacquard.cli.upgrades.writing import write
@@ -49,8 +49,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
 """Title and model of the JSON output of commands, and of test reports that they read, by the name of the schema."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outdated:
+class Outdated(Struct):
     """Generated files that differ from the code."""
 
     stale: dict[Path, str]

@@ -1,10 +1,10 @@
 """Files around the data of a user's repository: their unedited texts, and merges with a new version."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.failures import PROGRAM
 from jacquard.machine.pins import PIN_FILE, repinned
@@ -55,8 +55,7 @@ def _first(root: Path, path: str) -> str | None:
     return content(root, "show", f"{commits[-1]}:./{path}", what="read the first version") if commits else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct):
     """Result of an upgrade before it is written."""
 
     outcomes: Mapping[str, Outcome]

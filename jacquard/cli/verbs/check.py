@@ -3,7 +3,6 @@
 import datetime as dt
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.loader import environments
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.secret_finds import secrets_in_files
+from components.specs.struct import replace
 from jacquard.cli import arguments, data
 from jacquard.cli.comparisons.baselines import against_baseline, refuse_contradictions
 from jacquard.cli.console import ResultFormat, plural, print_json, print_text

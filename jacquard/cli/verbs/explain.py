@@ -1,6 +1,5 @@
 """``jacquard explain``: description of a rule by its name in reports."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -8,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from components.specs.reading.problems import suggestion
+from components.specs.struct import asdict
 from jacquard.cli import arguments
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from components.reports.contracts import ENDING_DAYS
 from components.reports.fleet.fleet import FleetDrift, fleet_report
 from components.specs.environment import Environment
 from components.specs.reading.fleet import load_fleet
+from components.specs.struct import replace
 from components.specs.times import CLOCK_SKEW
 from jacquard.cli import arguments, data, outputs
 from jacquard.cli.console import Format, print_json, stdout, write_text

@@ -1,7 +1,6 @@
 """``jacquard status``: current state of a region, read from its clusters."""
 
-from dataclasses import asdict
-
+from components.specs.struct import asdict
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop

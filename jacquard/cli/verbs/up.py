@@ -4,12 +4,13 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from rich.console import Console
 
 from components.specs.base import Stage
 from components.specs.environment import Environment
+from components.specs.struct import Struct, asdict
 from jacquard.cli import arguments, data, local_region
 from jacquard.cli.console import ResultFormat, plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
@@ -39,8 +40,7 @@ _REHEARSAL_WAIT_SECONDS = 600.0
 _POLLS_AFTER_A_CHANGE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class Applied(Struct):
     """Result of an applied stack."""
 
     changes: Counter[str]

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from components.reports.canaries import LargeCanary
@@ -16,6 +15,7 @@ from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.loader import WAIVERS
 from components.specs.reading.problems import FORM, Problem, SpecError
+from components.specs.struct import Struct, asdict, field, replace
 from jacquard.cli.console import plural, seconds
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.results.codes import exit_code
@@ -25,8 +25,7 @@ from policies.result_data import to_json
 from policies.results import Result, idle, of_advice, of_judgement, of_problem, of_warning, ratcheted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class CheckResult(Struct):
     """Result of the check of one environment."""
 
     name: str

@@ -1,7 +1,5 @@
 """Plan of a promotion as text and as JSON."""
 
-from dataclasses import asdict
-
 from rich.table import Table
 from rich.text import Text
 
@@ -10,6 +8,7 @@ from components.rollout.options import ALL, NEWEST_TEMPLATES
 from components.rollout.promotion import Promotion
 from components.rollout.waves import PlannedWave
 from components.specs.keys import DPUS, domain_of, refers_to_charts
+from components.specs.struct import asdict
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.tables import plain_table
 

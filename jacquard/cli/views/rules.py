@@ -1,13 +1,13 @@
 """Explanations of all rules: schemas of data files, cross-checks and policies, by name."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.rules import checks
 from components.rules.consequences import explanations
 from components.specs.base import Stage
 from components.specs.reading.problems import FORM
 from components.specs.reading.secret_finds import RULE as FOUND
+from components.specs.struct import Struct
 from policies import catalogue, extensions, levels
 from policies.rules import MODULES
 from policies.verdict import Rule
@@ -22,8 +22,7 @@ This is an advice: the form alone is no proof. Secrets are masked in all outputs
 objects and the state contain them. docs/reference/secrets-in-data.md lists the forms."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class Explained(Struct):
     """Explanation of one rule."""
 
     name: str

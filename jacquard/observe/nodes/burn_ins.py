@@ -7,17 +7,16 @@ a broken one only by the conditions that ``Ready`` summarizes.
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from components.lookups.node_tests import burn_in_minutes
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn
+from components.specs.struct import Struct
 from jacquard.observe.objects import Object, condition, holds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesInBurnIn:
+class NodesInBurnIn(Struct):
     """Nodes of a rollout group that are in burn-in."""
 
     nodes: int

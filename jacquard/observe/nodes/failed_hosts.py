@@ -1,12 +1,12 @@
 """Hosts on which a controller has given up, or that failed their burn-in, and that the data have in production."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.spare_hosts import UNHEALTHY
 from components.specs.environment import Environment
 from components.specs.pools.nodes import BURN_IN_PASSED
+from components.specs.struct import Struct
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.nodes.live import host_place
 from jacquard.observe.objects import Kind, Object, condition, key
@@ -20,8 +20,7 @@ _MOST_TEXT = 200
 """Maximum length of a reason that quotes the result of a test."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedHost:
+class FailedHost(Struct):
     """Host that should be in triage."""
 
     host: str

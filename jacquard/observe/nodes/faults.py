@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from components.lookups.add_ons import node_tests
 from components.lookups.node_checks import checks_by_type, repair_limit
@@ -23,6 +22,7 @@ from components.specs.health.node_checks import Detector, HealthAction, NodeChec
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.tenant import Approval, TenantSpec
+from components.specs.struct import Struct, replace
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.nodes.failed_hosts import HOSTS, waits_for_spare
 from jacquard.observe.nodes.live import capacity_text, host_place
@@ -36,8 +36,7 @@ _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkU
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Host:
+class _Host(Struct):
     """Host of one node, with its repairs."""
 
     name: str | None
@@ -55,8 +54,7 @@ class _Host:
     """Usable and contracted nodes, if the repair has failed and the Machine waits for a free host; otherwise empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cluster:
+class _Cluster(Struct):
     """Data about the faults of the nodes of one cluster."""
 
     name: str

@@ -7,7 +7,6 @@ import datetime as dt
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +14,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from components.specs.base import SHA256, Sha256, Spec
 from components.specs.reading.problems import first_violation
+from components.specs.struct import Struct
 from jacquard.previews.impacts.tenant_impact import Agreement
 
 FILE = "attestation.json"
@@ -119,8 +119,7 @@ def facts(previewed: Previewed, subjects: Iterable[Subject]) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, kw_only=False):
     """An input that changed since the preview."""
 
     name: str

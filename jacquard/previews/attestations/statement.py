@@ -2,10 +2,10 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 
 from components.specs.environment import Environment
+from components.specs.struct import Struct
 from jacquard.engine.driver import Engine
 from jacquard.previews.attestations.attestation import (
     Asked,
@@ -22,8 +22,7 @@ from jacquard.previews.bases import Base
 from jacquard.previews.impacts.impact import Impact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct):
     """An environment that was previewed, or that is to be applied."""
 
     environment: Environment

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from components.lookups.add_ons import gives
 from components.lookups.node_checks import checks_of
@@ -16,6 +15,7 @@ from components.specs.health.node_checks import Detector, HealthAction, NodeChec
 from components.specs.keys import pool_of
 from components.specs.natural import natural
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from jacquard.observe.facts import HISTORY_HOURS, Facts, Place
 from jacquard.previews.impacts.checked_nodes import ChangedCheck, CheckAction, CheckedNodes
 from jacquard.previews.impacts.impact import Impact
@@ -24,8 +24,7 @@ from jacquard.previews.impacts.occupancy import CollectedFacts, missing_facts
 _MOST_CLUSTERS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Side:
+class _Side(Struct):
     """A check of one pool, in base or head."""
 
     check: NodeCheck | None
@@ -47,8 +46,7 @@ class _Side:
         return is_due(self.check, duration)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Changed:
+class _Changed(Struct):
     """A changed check of one pool."""
 
     pool: PlacedPool
@@ -97,8 +95,7 @@ def _changes(base: Environment, head: Environment) -> Iterator[tuple[str, _Chang
                 yield name, changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, kw_only=False):
     checks: Mapping[str, NodeCheck]
     quarantines: bool
 

@@ -5,12 +5,12 @@ Lock files follow from the data. Only their remaining edits, such as promoted pi
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from components.allocate.allocation import attempt
 from components.specs.environment import Environment
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE
+from components.specs.struct import Struct
 from jacquard.previews.impacts.edits import Edit, edits_between
 from jacquard.previews.impacts.scopes import Scope, Scopes
 
@@ -21,8 +21,7 @@ _DETAILS = frozenset(
 """Sections of lock files that commands write together with the hosts or pins of other sections."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditGroup:
+class EditGroup(Struct):
     """Edits that are tried together."""
 
     edits: tuple[Edit, ...]

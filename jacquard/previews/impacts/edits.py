@@ -1,7 +1,6 @@
 """Edits of data files between a base and a head: changed values with their lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +11,7 @@ from components.specs.reading.loader import ALLOCATIONS, CATALOG, IMAGE_PINS
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import dotted
 from components.specs.reading.strict_yaml import StrictYamlReader
+from components.specs.struct import Struct, field
 
 Steps: TypeAlias = tuple[str, ...]
 """Path in a data file; list entries are identified by name if all entries have a name, otherwise by index."""
@@ -23,8 +23,7 @@ _SEALS = frozenset({("digest",), ("beside",)})
 """Fields of a whole lock file, written only by commands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct):
     """One changed, added or removed value."""
 
     file: str
@@ -55,8 +54,7 @@ class Edit:
         return self.file in (ALLOCATIONS, IMAGE_PINS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, kw_only=False):
     value: Any = _ABSENT
     place: Place = field(default_factory=lambda: Place(0))
     named: bool = False

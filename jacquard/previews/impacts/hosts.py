@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from components.lookups.effects.effect import Effect, Subject, When
@@ -12,6 +11,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import cluster_of, group_key
 from components.specs.natural import natural
+from components.specs.struct import Struct
 from jacquard.previews.impacts.impact import Impact, Row
 
 _HALL = "hall "
@@ -28,8 +28,7 @@ class Move(StrEnum):
     """The host stops being a node."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostImpact:
+class HostImpact(Struct):
     """A host, its use, and the impact on it."""
 
     host: HostSpec
@@ -66,8 +65,7 @@ def hosts(base: Environment, head: Environment, impact: Impact) -> tuple[HostImp
     return tuple(_impact(place, tenants, impact, effects[place.host.host]) for place in places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, kw_only=False):
     """A host in the base and in the head; None for a side whose inventory does not contain it."""
 
     was: CountedHost | None

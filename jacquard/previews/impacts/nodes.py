@@ -3,7 +3,6 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change, worst
 from components.lookups.effects.effect import Effect, Subject
@@ -17,6 +16,7 @@ from components.rollout.replacement import Replacement, replacements, spare_host
 from components.specs.environment import Environment
 from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.pools.nodes import StepDurationsSpec
+from components.specs.struct import replace
 from jacquard.previews.impacts.impact import Roll, Row
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.snapshots import Part

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from components.lookups.effects.effect import Effect, Subject
 from components.render.manifest import MANAGEMENT
 from components.specs.reading.problems import first_violation, listed, visible
+from components.specs.struct import Struct
 from components.specs.times import CLOCK_SKEW
 from jacquard.observe.facts import FORMAT, Facts, NodeFacts
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact, Occupancy, Occupied, Row
@@ -33,8 +33,7 @@ class FactsError(ValueError):
     """Files are not facts of the requested environments; the message contains the reason for each file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedFacts:
+class CollectedFacts(Struct):
     """Facts of an environment, and whether they are usable."""
 
     facts: Facts

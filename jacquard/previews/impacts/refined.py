@@ -6,7 +6,6 @@ disk image is only the source of other disks, is in the data of the base.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change
 from components.lookups.effects.effect import Effect, Subject, When
@@ -19,6 +18,7 @@ from components.render.pools.pool_rollout import waits_for_jobs
 from components.render.vms.vm_images import GOLDEN
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_key
+from components.specs.struct import replace
 from jacquard.previews.impacts.impact import DISRUPTIVE
 from jacquard.previews.impacts.machines import MACHINES, Machines
 from jacquard.previews.impacts.scopes import Scope, vpc_scope

@@ -6,7 +6,6 @@ import datetime as dt
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 
 from components.lookups.effects.effect import Effect
@@ -15,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.keys import domain_of, pool_of
 from components.specs.pools.nodes import Windows
 from components.specs.region.tenant import TenantSpec
+from components.specs.struct import Struct, replace
 from components.specs.times import DAY_MINUTES
 from jacquard.previews.impacts.impact import Impact, Roll, Row
 
@@ -26,15 +26,13 @@ _UNTIMED_DAYS = 28
 """Number of days shown if the durations of all rollouts are unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct):
     """A period, in minutes from the start of the timeline."""
 
     begins: int
     ends: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Wave(Span):
     """One or more consecutive waves of a rollout group without a pause between them."""
 
@@ -46,8 +44,7 @@ class Wave(Span):
     """Number of nodes that these waves replace in total."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Struct):
     """Rollout of one rollout group."""
 
     group: str
@@ -79,15 +76,13 @@ class Lane:
         return self.roll.spares_left + self.roll.surge, self.roll.spares_left
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSpan(Span):
     """A freeze."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TenantTimeline:
+class TenantTimeline(Struct):
     """Rollouts of one tenant."""
 
     tenant: str
@@ -100,8 +95,7 @@ class TenantTimeline:
     freezes: tuple[NamedSpan, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct):
     """All rollouts of a change, applied as early as freezes permit."""
 
     start: dt.datetime
@@ -162,7 +156,6 @@ def _waves(runs: Iterable[_Run], nodes: int, batch: int) -> Iterator[Wave]:
         yield Wave(begins=run.begins, ends=run.ends, first=run.first, last=run.last, nodes=done)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Run(Span):
     """Consecutive waves without a pause."""
 

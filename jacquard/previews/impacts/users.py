@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from components.lookups.control_planes import taken_stores
 from components.lookups.effects.changes import Change
@@ -14,6 +13,7 @@ from components.render.manifest import MANAGEMENT
 from components.render.region import operators
 from components.reports.moved_charts import moved_charts
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from jacquard.previews.snapshots import Part
 
 _RELEASE, _SOURCE = "helm.toolkit.fluxcd.io/HelmRelease", "source.toolkit.fluxcd.io/OCIRepository"

@@ -10,16 +10,15 @@ the same for all hosts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.specs.region.policy import RuleId
+from components.specs.struct import Struct
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostForm:
+class HostForm(Struct):
     """Permitted fields of a host in one bare-metal backend."""
 
     identity: frozenset[str]

@@ -11,10 +11,10 @@ Not evaluated: environments without `registries`, and images in charts, which `r
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from components.specs.region.policy import RuleId
+from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact
 from policies.parameters import Parameter
 from policies.pod_images import PODS, pod_images

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from fake_pulumi import replay
 from rich.console import Console
 
+from components.specs.struct import asdict
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.runs.engine import raise_for, watched
 from jacquard.cli.views.changes.preview import by_component

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from typer.testing import Result
 
 from components.reports.fleet.fleet import CampaignReport, FleetReport, fleet_report
 from components.specs.reading.fleet import load_fleet
+from components.specs.struct import replace
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.region.fleet import sections
 from jacquard.cli.views.report.fleet import html

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 from shown_status import GROUP, STATUS, TRAIN, console, text
 
+from components.specs.struct import replace
 from jacquard.cli.errors import Stop
 from jacquard.cli.views.board import board
 from jacquard.cli.views.progress import phase

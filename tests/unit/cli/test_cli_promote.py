@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from settled_region import settled_region
 from typer.testing import Result
 
 from components.specs.reading.loader import load_environment
+from components.specs.struct import asdict, replace
 from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]

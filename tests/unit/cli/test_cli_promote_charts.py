@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from typer.testing import Result
 from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
+from components.specs.struct import asdict, replace
 from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from result_formats import annotations, junit, quality, succeeded, valid_sarif
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.results import github
 from jacquard.cli.views.results import junit as junit_view

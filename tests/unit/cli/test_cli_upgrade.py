@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from repositories import COMMIT, git
 from typer.testing import Result
 
+from components.specs.struct import replace
 from jacquard.machine.pins import requirement
 from jacquard.starters.region import catalogue, repository
 from jacquard.starters.written_files import FILE, Written, packed, read

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from shown_status import CLUSTER, STATUS, TRAIN, console, text
 
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from jacquard.cli.console import plural, seconds
 from jacquard.cli.views import summary
 from jacquard.cli.views.region import status as status_view

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ from environment_data import reference
 
 from components.lookups.slices import needs
 from components.render.objects import manifest
+from components.specs.struct import replace
 from jacquard.delivery import argo_cd
 from jacquard.delivery.layout import Deletion, Layout, deletion, layout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from environment_data import reference
 
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import LABEL_LIMIT, manifest
+from components.specs.struct import replace
 from jacquard.delivery import flux
 from jacquard.delivery.layout import Deletion, Layout, Phase, deletion, layout
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import replace
 
 import pytest
 from environment_data import ENVIRONMENTS, LAPTOP
@@ -20,6 +19,7 @@ from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.region.catalog import Lifecycle
+from components.specs.struct import replace
 
 TODAY = dt.date(2026, 11, 21)
 

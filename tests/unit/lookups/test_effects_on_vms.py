@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.lookups.pools import clusters
 from components.render.manifest import objects
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from components.specs.vms.vm_offering import RootSpec
 
 

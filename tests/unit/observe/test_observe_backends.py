@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -23,6 +22,7 @@ from components.specs.locks import Wave
 from components.specs.reading.loader import load_environment
 from components.specs.region.evidence import read_evidence
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import asdict
 from jacquard.machine import paths
 from jacquard.observe.backends import BARE_METAL, CONTROL_PLANES
 from jacquard.observe.observation import Observation, observe

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from shown_status import console, text
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn
 from components.specs.pools.nodes import BURN_IN_PASSED, BurnInSpec, NodesSpec, StepDurationsSpec
+from components.specs.struct import replace
 from jacquard.cli.views.region.status import verdict
 from jacquard.observe.observation import Observation
 from jacquard.observe.region_status import RegionStatus, assemble

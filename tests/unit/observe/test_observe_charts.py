@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from small_region import changed
 
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
+from components.specs.struct import asdict
 from jacquard.observe.chart_status import ChartStatus
 from jacquard.observe.observation import Observation, observe
 from jacquard.observe.region_status import assemble

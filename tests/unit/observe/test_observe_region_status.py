@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from backend_objects import conditions
 
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
+from components.specs.struct import asdict
 from jacquard.machine import paths
 from jacquard.observe.observation import Observation, connect, observe
 from jacquard.observe.region_status import RegionStatus, assemble

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from components.specs.environment import Environment
+from components.specs.struct import replace
 from jacquard.observe.observation import Observation
 from jacquard.observe.region_status import RegionStatus, assemble, settle
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 
 from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.struct import replace
 from jacquard.cli.views.changes.change import offences as listed
 from jacquard.engine import events
 from jacquard.engine.urns import Urn

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from components.render.manifest import MANAGEMENT
 from components.render.objects import namespace
 from components.render.region.external_secrets import Delivery, external_secrets
 from components.render.region.secret_store import render
+from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators import external_secrets as operator
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
 from jacquard.lab.rehearsal.operators.view import reported

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.pools.template_revision_2 import build
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators.hosts import nodes
 from jacquard.machine import paths
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from environment_data import REFERENCES, reference
 
@@ -14,6 +12,7 @@ from components.render.manifest import Manifest
 from components.specs.control_planes.api_server import OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 PROVIDER = OidcSpec(issuer_url="https://login.example", client_id="lab", groups_claim="groups", groups_prefix="g:")
 LEVEL = "pod-security.kubernetes.io"

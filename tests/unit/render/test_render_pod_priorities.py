@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from components.inputs.pod_priorities import of_cluster
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 
 def test_a_cluster_has_the_priorities_that_it_lists_and_no_others(laptop: Environment) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware, FirmwareComponent
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.hosts.out_of_service import HostState
+from components.specs.struct import replace
 
 GIB = 1 << 30
 BOOT = Disk(names=("/dev/nvme0n1",), size_bytes=960197124096, nvme=True, model="SAMSUNG MZ1L2960HCJR-00A07")

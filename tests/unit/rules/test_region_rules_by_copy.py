@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from components.inputs.slice_inputs import inputs
@@ -24,6 +23,7 @@ from components.specs.pools.node_pool import PoolRole
 from components.specs.ranges import NumberRange
 from components.specs.region.region import ControlPlaneBackend, FailureDomain
 from components.specs.region.state import StackLayout
+from components.specs.struct import replace
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 

@@ -16,7 +16,6 @@ These controllers have no Service here, at the pinned versions:
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
@@ -24,6 +23,7 @@ from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.platform_pods import REVIEWER, cluster_binding, service_account
 from components.render.region.monitors import API_GROUP, INTERVAL
+from components.specs.struct import Struct
 
 _PORT = "metrics"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - the path of the token
@@ -31,8 +31,7 @@ _MANAGER = {"control-plane": "controller-manager"}
 _NAME, _RELEASE, _COMPONENT = (f"app.kubernetes.io/{key}" for key in ("name", "instance", "component"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerPods:
+class ControllerPods(Struct):
     """Pods of a controller at the pinned version of its chart, provider or manifests."""
 
     of: str
@@ -57,8 +56,7 @@ class ControllerPods:
         return self.part or self.of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class Installed(Struct):
     """Release of a chart, manifests or a provider in the management cluster."""
 
     of: str
@@ -66,8 +64,7 @@ class Installed:
     namespace: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Controller:
+class Controller(Struct):
     """Controller of a region whose metrics are collected."""
 
     pods: ControllerPods

@@ -17,7 +17,6 @@ configuration changes (OTELC:charts/opentelemetry-collector/templates/daemonset.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.add_ons.pod_priorities import AGENT
@@ -27,6 +26,7 @@ from components.render.region.logs import audit
 from components.render.region.logs.accounts import AUDIT, WRITE_PATH
 from components.render.region.stores import store_certificates
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
+from components.specs.struct import Struct
 
 CHART = "opentelemetry-collector"
 AGENTS = "-agent"
@@ -59,8 +59,7 @@ _MEMORY = "512Mi"
 """Memory limit. The collector rejects records above 80 % of it, and reads them again from their files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogsWriter:
+class LogsWriter(Struct):
     """Writer of the logs of one cluster."""
 
     url: str

@@ -16,7 +16,6 @@ folders of earlier runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import Manifest, ManifestSet, Rendered
@@ -25,6 +24,7 @@ from components.render.region.metrics_store import NAMESPACE
 from components.render.region.monitors import alert, prometheus_rule
 from components.specs.region.region import RegionSpec
 from components.specs.region.store_backups import StoreBackupSpec
+from components.specs.struct import Struct
 
 BACKUP_TOOL, UPLOAD_TOOL, SHELL_TOOL = "vmbackup", "rclone", "alpine"
 TOOLS: Mapping[str, tuple[str, ...]] = {"metrics": (BACKUP_TOOL, UPLOAD_TOOL), "logs": (SHELL_TOOL, UPLOAD_TOOL)}
@@ -62,8 +62,7 @@ done
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Store:
+class _Store(Struct):
     """Storage pods of a store."""
 
     name: str

@@ -1,6 +1,5 @@
 """``jacquard allocate``: writes allocated numbers and hosts into lock files."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from components.rules.checks import check_data, errors
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.problems import SpecError
+from components.specs.struct import asdict
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from components.specs.fleet.fleet import RegionStatus
 from components.specs.reading.fleet import FLEET, load_regions
 from components.specs.reading.loader import CATALOG, RESERVED, load_environment
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
@@ -52,8 +52,7 @@ _PIPELINE = ".gitlab-ci.yml"
 """Pipeline whose regions are a list, because GitLab cannot compute the matrix of a job."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _New:
+class _New(Struct):
     """Result of the command in the folder of all environments, with paths relative to it."""
 
     files: list[str]

@@ -1,6 +1,5 @@
 """``jacquard reconcile-hosts``: edits of the data that follow from what controllers did to hosts."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -10,6 +9,7 @@ from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
+from components.specs.struct import asdict
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop

@@ -1,13 +1,13 @@
 """Output of ``jacquard preview`` for one stack: changes by component."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from components.specs.struct import Struct
 from jacquard.cli.console import seconds
 from jacquard.engine.driver import Run
 from jacquard.engine.events import Progress
@@ -23,8 +23,7 @@ _WORDS = {
 """Text of each operation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentChange:
+class ComponentChange(Struct):
     """Number of planned changes to the resources of one component, by operation."""
 
     component: str

@@ -1,7 +1,6 @@
 """The capacity of a region as a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +10,7 @@ from rich.text import Text
 from components.allocate.controllers import Budget
 from components.reports.capacity import COLUMNS, Capacity, Figures, TypeCapacity
 from components.reports.contracts import EndingContract
+from components.specs.struct import asdict
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from string import ascii_uppercase
@@ -12,6 +11,7 @@ from components.lookups.host_use import CountedHost, HostUse, counted_hosts
 from components.lookups.pools import pools
 from components.specs.environment import Environment
 from components.specs.natural import natural
+from components.specs.struct import Struct
 from jacquard.cli.views.region.pictures import fabrics, hues, marks, text_at
 
 _CELL_WIDTH, _CELL_HEIGHT, _GAP, _MARGIN = 14, 9, 2, 12
@@ -48,8 +48,7 @@ rect{stroke:none}
 _Rack = list[CountedHost]
 
 
-@dataclass(frozen=True, slots=True)
-class _Paint:
+class _Paint(Struct, kw_only=False):
     """Style of the hosts of a pool."""
 
     name: str

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from components.lookups.effects.effect import Effect
+from components.specs.struct import Struct
 from jacquard.cli.views.changes import impact as view
 from jacquard.cli.views.report.signs import Sign, of_effect
 from jacquard.previews.impacts.hosts import Move
@@ -14,8 +14,7 @@ MOST_CAUSES = 200
 """Maximum number of edits listed per part; further edits are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class Reason(Struct):
     """Equal changes of objects."""
 
     effect: Effect
@@ -27,8 +26,7 @@ class Reason:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct):
     """Rows that share a table row."""
 
     sign: Sign

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from components.specs.struct import Struct
 from jacquard.cli.views.report.signs import Sign, sign
 from jacquard.previews.impacts.hosts import HostImpact
 
@@ -12,8 +12,7 @@ _SMALL = 240
 """Maximum number of hosts for large cells."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct):
     """A host on the map."""
 
     host: str
@@ -27,16 +26,14 @@ class Cell:
     """Whether keyboard focus enters the hall at this cell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rack:
+class Rack(Struct):
     """A rack on the map."""
 
     name: str
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hall:
+class Hall(Struct):
     """A hall on the map."""
 
     name: str
@@ -45,8 +42,7 @@ class Hall:
     racks: tuple[Rack, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
+class Alike(Struct):
     """Hosts with equal use, tenant, group and instance type, affected by the same rows."""
 
     sign: Sign
@@ -62,8 +58,7 @@ class Alike:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class Region(Struct):
     """A region as drawn on the map."""
 
     halls: tuple[Hall, ...]

@@ -1,14 +1,12 @@
 """Signs of hosts on the map: a letter, a CSS class for both themes, and a text for the legend."""
 
-from dataclasses import dataclass
-
 from components.lookups.effects.effect import Effect, When
 from components.lookups.host_use import HostUse
+from components.specs.struct import Struct
 from jacquard.previews.impacts.hosts import HostImpact, Move
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Sign:
+class Sign(Struct, kw_only=False, order=True):
     """Style of a host on the map, distinguishable without colours."""
 
     order: int

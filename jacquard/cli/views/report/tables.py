@@ -1,12 +1,12 @@
 """Tables and bars of pages."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
 
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from jacquard.cli.console import plural
 from jacquard.cli.tables import NAMED, Section
 
@@ -15,8 +15,7 @@ WIDTH = 600
 _WARNING = "yellow"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, kw_only=False):
     """A cell of a table."""
 
     lines: tuple[tuple[str, bool], ...]
@@ -24,8 +23,7 @@ class Cell:
     number: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PageSection:
+class PageSection(Struct, kw_only=False):
     """A table of a page."""
 
     title: str
@@ -35,8 +33,7 @@ class PageSection:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, kw_only=False):
     """Number of things with one name, in parts by place."""
 
     name: str

@@ -3,10 +3,10 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from components.specs.keys import domain_of, pool_of
 from components.specs.reading.problems import listed
+from components.specs.struct import Struct
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES
 from jacquard.cli.console import plural
 from jacquard.cli.views.report.signs import of_effect
@@ -22,8 +22,7 @@ _MOST_TICKS, _LEAST_WIDTH, _TICK_WIDTH, _CHARACTER = 9, 2.0, 7.0, 6.3
 _MOST_DOMAINS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class Box(Struct):
     """A rectangle with a tooltip."""
 
     x: float
@@ -38,8 +37,7 @@ class Box:
     """Positions at which one wave ends and the next one begins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class Label(Struct):
     """A text next to a chart."""
 
     x: float
@@ -49,8 +47,7 @@ class Label:
     tooltip: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(Struct):
     """A chart, in units of its view box."""
 
     height: float
@@ -62,8 +59,7 @@ class Picture:
     top: float = _AXIS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roll:
+class Roll(Struct):
     """Rollout groups of a pool with equal rollouts, as a table row."""
 
     tenant: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector
+from components.specs.struct import replace
 
 WATCHED = {"gpus", "metallb", "node-problems", "metrics-server", "cert-manager"}
 """Default add-ons whose charts bring monitors."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from components.render.add_ons.cni import calico, cilium
 from components.specs.add_ons.add_ons import AddOn
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 from jacquard.machine import paths
 
 SMALL = facts(nodes=200, system_pool=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 
 RENDER = "tessera-render"
 """A cluster all of whose nodes with GPUs have an image that binds them to vfio-pci."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from cluster_shape import facts
@@ -14,6 +13,7 @@ from components.render.add_ons.add_on_values import VALUES
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, delivered
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
+from components.specs.struct import replace
 
 WRITER = LogsWriter(url="https://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
 

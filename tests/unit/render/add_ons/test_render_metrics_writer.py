@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from cluster_shape import facts
@@ -19,6 +18,7 @@ from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.region.metrics_sink import MetricsSinkSpec
+from components.specs.struct import replace
 
 AGENT = MetricsWriter(address=Address("10.3.0.249"), agent=True, shards=3)
 SERVER = MetricsWriter(address=Address("10.3.0.249"), agent=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.pools.gpu_sharing import GpuSharingSpec
+from components.specs.struct import replace
 
 FACTS = facts(
     nodes=300, nvlink={"gb200": 36}, gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4))

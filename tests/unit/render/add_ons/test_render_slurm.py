@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from components.lookups.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 BINDINGS = "podsbinding-v1.kb.io"
 """Webhook of the chart that API servers ask before any pod outside two namespaces starts."""

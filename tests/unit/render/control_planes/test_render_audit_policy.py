@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.control_planes.audit_policy import DEFAULT
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.specs.control_planes.api_server import ApiServerSpec
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 
 def policies(inputs_of: Any, **options: Any) -> list[dict[str, Any]]:

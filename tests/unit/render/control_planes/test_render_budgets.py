@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.region.region import RegionInput
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 HOST = "kubernetes.io/hostname"
 

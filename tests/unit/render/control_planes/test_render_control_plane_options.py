@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from rendered_objects import objects_of
@@ -12,6 +11,7 @@ from components.render.manifest import Manifest
 from components.specs.control_planes.hosted_control_plane import ControlPlaneSpec, Events
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 
 def shared(inputs_of: Any) -> HostedControlPlaneInput:

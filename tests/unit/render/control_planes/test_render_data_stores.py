@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from rendered_objects import objects_of
@@ -16,6 +15,7 @@ from components.render.manifest import MANAGEMENT
 from components.render.region.region import RegionInput
 from components.specs.control_planes.data_stores import BackupSpec, DedicatedDataStoreSpec
 from components.specs.storage.topolvm import TopolvmClassSpec
+from components.specs.struct import replace
 
 _CLASSES = ("here", "there")
 BACKUP = BackupSpec.model_validate(

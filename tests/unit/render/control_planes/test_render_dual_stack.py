@@ -5,7 +5,6 @@ And what two objects of one cluster must agree on.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from components.specs.network.tenant_network import Isolation
 from components.specs.network.vpc_allocation import MorePrefix, VpcAllocation
 from components.specs.reading.loader import load_environment
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 PODS, SERVICES = Network6("fd42::/56"), Network6("fd42:0:0:100::/112")
 TOLD = "--kubelet-extra-args=--node-ip=0.0.0.0"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -16,6 +15,7 @@ from components.render.pools.node_templates import worker_profile
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 VIP = "10.3.0.200"
 SPREAD = {"goaway-chance": "0.001"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from components.render.hosts.bare_metal_controllers import CHART, shard_namespac
 from components.render.manifest import Manifest
 from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BootMethod, Cleaning, ControllerSpec
+from components.specs.struct import replace
 
 NET, MEDIA, IDLE = "net", "media", "idle"
 CONTROLLERS = (

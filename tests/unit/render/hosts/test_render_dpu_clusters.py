@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
@@ -18,6 +17,7 @@ from components.render.region.region import RegionInput
 from components.specs.environment import Environment
 from components.specs.network.dpus import ONLY, DpuClusterSpec
 from components.specs.network.tenant_network import Isolation
+from components.specs.struct import replace
 
 NAMESPACE = "dpf-operator-system"
 LABEL = "jacquard.dev/dpu-cluster"

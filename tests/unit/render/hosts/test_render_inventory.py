@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -14,6 +13,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.firmware import FirmwareBaseline
 from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.nodes import FirmwareUpdate
+from components.specs.struct import replace
 
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:

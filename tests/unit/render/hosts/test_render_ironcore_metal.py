@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.pools.node_pool import NodePoolInput
 from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BmcCertificatesSpec
 from components.specs.network.tenant_network import Isolation
+from components.specs.struct import replace
 
 
 @pytest.mark.parametrize("change", [{"owner": None}, {"state": "rma"}], ids=["free", "out of service"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -15,6 +14,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.network.border import BorderSpec
 from components.specs.network.tenant_network import Egress, Isolation
 from components.specs.ranges import NumberRange
+from components.specs.struct import replace
 
 DNS = IPv4Network("10.6.0.0/24")
 BORDER = BorderSpec(asn=64496, services=100, internet=200, networks=(DNS,))

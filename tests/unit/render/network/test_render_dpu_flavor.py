@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from components.render.network.dpu_templates import templates
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.region.region import RegionInput
 from components.specs.network.tenant_network import Isolation
+from components.specs.struct import replace
 
 LEAST_MEMORY_MIB = 16 * 1024
 """Memory of the smallest DPU that DPF knows, a BlueField-2."""

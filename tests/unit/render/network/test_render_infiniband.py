@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from on_infiniband import on_infiniband
@@ -16,6 +15,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.reports.offerings import offerings
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.struct import replace
 
 
 @pytest.fixture(scope="module")

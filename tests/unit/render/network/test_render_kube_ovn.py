@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.ipv6 import Network6
 from components.specs.network.tenant_network import Egress
+from components.specs.struct import replace
 
 
 def acme(inputs_with: Any, **changes: Any) -> TenantNetworkInput:

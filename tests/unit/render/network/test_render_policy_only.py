@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.network.tenant_network import Egress, Ingress, Isolation
+from components.specs.struct import replace
 
 HIDDEN = ["10.0.0.0/16", "10.1.0.0/16", "10.3.0.0/24", "10.4.0.0/22", "10.4.4.0/22"]
 OUTSIDE = {"ipBlock": {"cidr": "0.0.0.0/0", "except": HIDDEN}}

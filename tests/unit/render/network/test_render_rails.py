@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import get_type_hints
 
 import pytest
@@ -14,6 +13,7 @@ from components.render.manifest import Manifest
 from components.render.network.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
 from components.specs.base import Network
 from components.specs.hosts.instance_types import InstanceType, RdmaSpec
+from components.specs.struct import replace
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from on_roce import NAME, sharing_roce
@@ -14,6 +13,7 @@ from components.lookups.slices import slices
 from components.render.network.tenant_network import TenantNetworkInput
 from components.reports.offerings import offerings
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -14,6 +13,7 @@ from components.render.network.vpc import ANYWHERE, Reach, reach, verdicts
 from components.specs.base import Network
 from components.specs.network.security_groups import Protocol
 from components.specs.network.tenant_network import Egress, Isolation
+from components.specs.struct import replace
 
 REGISTRY = Service(name="registry", address=IPv4Address("10.3.0.250"), port=443)
 METRICS = Service(name="metrics", address=IPv4Address("10.3.0.249"), port=8427)

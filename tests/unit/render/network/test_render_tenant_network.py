@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -17,6 +16,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.network.security_groups import SecurityGroupSpec
 from components.specs.network.tenant_network import Egress, Ingress, Isolation
+from components.specs.struct import replace
 
 VIP = IPv4Address("10.3.0.77")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import GpuSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 CUT, SLICED = GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)
 H100 = GpuSpec(model="h100", count=8, mig={"1g.20gb": 4})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.region.region import RegionInput
 from components.specs.pools.nodes import JoinServiceSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 IMAGE = f"registry.cloud.example/join@sha256:{'a' * 64}"
 SERVICE = JoinServiceSpec.model_validate({"image": IMAGE, "address": "10.0.0.40"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -17,6 +16,7 @@ from components.render.pools.template_revision_1 import build
 from components.specs.environment import Environment
 from components.specs.network.node_addresses import NodeNetwork
 from components.specs.reading.loader import load_environment
+from components.specs.struct import replace
 from jacquard.machine import paths
 
 NETWORK = NodeNetwork(

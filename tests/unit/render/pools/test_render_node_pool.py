@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from components.render.manifest import objects
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
+from components.specs.struct import replace
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from pools import deployments, edited, of_kind
 
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.pools.node_pool import BurnIn
 from components.specs.pools.nodes import BurnInSpec
+from components.specs.struct import replace
 
 TESTED = BurnInSpec(condition="acme.example/BurnInPassed", set_by="fleet-tester")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from pools import deployments, edited, of_kind, templates
 
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.pools.node_pool import RolloutStrategy, ScaleDown
+from components.specs.struct import replace
 from components.specs.times import WindowSpec
 
 WAITS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.render.pools.node_templates import TemplateIntent
 from components.render.pools.template_revision_2 import build
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 MIRROR = "registry.cloud.example"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.intents import NodeIntent
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 
@@ -88,7 +88,7 @@ def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
         "control_plane": "control_planes",
     }
     place = {"cluster", "pool", "failure_domain"}
-    known = {renamed.get(field.name, field.name) for field in fields(TemplateIntent)}
+    known = {renamed.get(name, name) for name in TemplateIntent.__struct_fields__}
 
     assert known - place == set(NodeIntent.model_fields) - elsewhere
 

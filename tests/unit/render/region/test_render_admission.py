@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.render.region.admission import AdmissionInput
 from components.specs.environment import Environment
 from components.specs.region.admission import AdmissionAction, AdmissionSpec
 from components.specs.region.policy import Enforcement, WaiverSpec
+from components.specs.struct import replace
 
 ALL = [
     "jacquard-escalating-role",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import recorded, refusals
 
 RELABELLED = (

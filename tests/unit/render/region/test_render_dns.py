@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from components.render.region.dns import ClusterDnsInput, operators, render
 from components.render.region.region import RegionInput
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.region.region import RegionSpec
+from components.specs.struct import replace
 
 
 @pytest.fixture

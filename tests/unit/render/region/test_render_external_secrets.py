@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from components.render.manifest import MANAGEMENT, objects
 from components.render.region.external_secrets import Delivery, ExternalSecretsInput, external_secrets
+from components.specs.struct import replace
 
 HERE = Delivery(
     cluster=MANAGEMENT, namespace="hosts", name="bmc-a01", keys=("password", "username"), entry="east/bmc-a01"

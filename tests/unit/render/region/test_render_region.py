@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.tenant_network import Isolation
 from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region.region import ControlPlaneBackend
+from components.specs.struct import replace
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from components.render.manifest import Manifest
 from components.render.region.region import RegionInput
 from components.render.region.secret_store import operators, render, watch
 from components.specs.region.external_secrets import SecretsSpec
+from components.specs.struct import replace
 
 
 def store(secrets: SecretsSpec = MADE) -> Manifest:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.render.manifest import objects
 from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.struct import replace
 from components.specs.vms.tenant_images import OwnImageSpec
 
 SUM = "5b4e89ad7035fb700922256a720110a1766e2df71e0c6f63480ddd088fe4a614"

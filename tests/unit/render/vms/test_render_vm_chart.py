@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from components.render.vms.vm_images import NAMESPACE, root_volume
 from components.render.vms.vm_offering import VmOfferingInput
 from components.render.vms.vm_order import ordered
 from components.reports.examples import examples_of
+from components.specs.struct import replace
 from components.specs.vms.tenant_images import OwnImageSpec
 from components.specs.vms.vm_chart import FOLDER, ChartAddressSpec
 from components.specs.vms.vm_chart_schema import LEFT_OUT

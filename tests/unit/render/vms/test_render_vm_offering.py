@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from vm_offerings import machine_spec, of
@@ -13,6 +12,7 @@ from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.pools.huge_pages import PageSize
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.region.tenant import QuotasSpec, VmQuotasSpec
+from components.specs.struct import replace
 from components.specs.vms.vm_offering import VolumeSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from vm_offerings import machine_spec, of
 
 from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.struct import replace
 from components.specs.vms.guests import GuestSystem
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.keys import chart_key
 from components.specs.pools.intents import ChartIntent
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.struct import replace
 from components.specs.workloads.queues import QueuesSpec
 
 TEAMS: list[dict[str, Any]] = [

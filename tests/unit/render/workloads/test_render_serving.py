@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from components.render.workloads.serving import BASE, CHART, alerts
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.struct import replace
 from components.specs.workloads.queues import QueuesSpec
 from components.specs.workloads.serving import ServingSpec
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from components.render.manifest import Manifest
 from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.specs.environment import Environment
+from components.specs.struct import replace
 
 
 @pytest.fixture
