@@ -58,15 +58,21 @@ class StackObjects:
 
 def object_key(fact: Fact) -> ObjectKey | Unknown | None:
     """Return the key of the object; UNKNOWN if a part of the key is unknown, None if its name is generated."""
-    api_version, namespace, name = fact.at("apiVersion"), fact.at("metadata", "namespace"), fact.at("metadata", "name")
-    if isinstance(fact.kind, Unknown) or UNKNOWN in (api_version, namespace, name):
+    api_version, metadata = fact.at("apiVersion"), fact.at("metadata")
+    if isinstance(fact.kind, Unknown) or metadata is UNKNOWN:
+        return UNKNOWN
+    namespace, name = (metadata.get("namespace"), metadata.get("name")) if metadata else (None, None)
+    if UNKNOWN in (api_version, namespace, name):
         return UNKNOWN
     return (fact.cluster, group_of(api_version), fact.kind, str(namespace or ""), str(name)) if name else None
 
 
 def pool_of(fact: Fact) -> PoolKey | Unknown | None:
     """Return the key of the pool in the labels of the object; UNKNOWN if unknown, None without the label."""
-    namespace, pool = fact.at("metadata", "namespace"), fact.at("metadata", "labels", labels.POOL)
+    pool = fact.at("metadata", "labels", labels.POOL)
+    if pool is None:
+        return None
+    namespace = fact.at("metadata", "namespace")
     if isinstance(fact.kind, Unknown) or UNKNOWN in (namespace, pool):
         return UNKNOWN
     return (fact.cluster, fact.kind, str(namespace or ""), str(pool)) if pool else None

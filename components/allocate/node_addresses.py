@@ -47,26 +47,26 @@ def give_addresses(
         return {}, []
     placed = sorted(_placed(environment, vpcs, hosts), key=lambda item: natural(item.host))
     kept = _kept(environment, vpcs, placed)
-    taken, in_lock = set(kept.values()), set(environment.allocations.addresses.values())
+    taken, in_lock = set(map(int, kept.values())), set(map(int, environment.allocations.addresses.values()))
     addresses, problems = dict(kept), list[Problem]()
-    free: dict[tuple[str, str], Iterator[Address]] = {}
+    free: dict[tuple[str, str], Iterator[int]] = {}
     for item in placed:
         key = (item.vpc, item.at)
         if key not in free:
-            available = (address for address in _room(vpcs[item.vpc], item.at) if address not in taken)
-            free[key] = iter(sorted(available, key=lambda address: (address in in_lock, address)))
+            available = (number for number in _room(vpcs[item.vpc], item.at) if number not in taken)
+            free[key] = iter(sorted(available, key=lambda number: (number in in_lock, number)))
         if item.host not in addresses:
-            address = next(free[key], None)
-            if address is None:
+            number = next(free[key], None)
+            if number is None:
                 problems.append(_no_link(environment, item, vpcs[item.vpc]))
             else:
-                addresses[item.host] = address
+                addresses[item.host] = Address(number)
     return {item.host: addresses[item.host] for item in placed if item.host in addresses}, problems
 
 
 def link_of(address: Address) -> Network:
     """Return the link whose host end is ``address``."""
-    return Network((address, POINT_TO_POINT), strict=False)
+    return Network((int(address), POINT_TO_POINT), strict=False)
 
 
 def _placed(environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]) -> Iterator[_Placed]:
@@ -82,17 +82,17 @@ def _kept(environment: Environment, vpcs: Mapping[str, VpcAllocation], placed: l
     """Return the addresses that hosts keep; if two hosts have the same address, only the first host keeps it."""
     rooms = {(vpc, at): frozenset(_room(vpcs[vpc], at)) for vpc, at in {(item.vpc, item.at) for item in placed}}
     kept: dict[str, Address] = {}
-    taken = set[Address]()
+    taken = set[int]()
     for item in placed:
         old = environment.allocations.addresses.get(item.host)
-        if old is not None and old in rooms[item.vpc, item.at] and old not in taken:
+        if old is not None and (number := int(old)) in rooms[item.vpc, item.at] and number not in taken:
             kept[item.host] = old
-            taken.add(old)
+            taken.add(number)
     return kept
 
 
-def _room(vpc: VpcAllocation, at: str) -> Iterator[Address]:
-    """Yield the host addresses of the links of DPU cluster ``at``, in ascending order."""
+def _room(vpc: VpcAllocation, at: str) -> Iterator[int]:
+    """Yield the host addresses, as integers, of the links of DPU cluster ``at``, in ascending order."""
     yield from (link + HOST_INDEX for link in links(vpc, at))
 
 

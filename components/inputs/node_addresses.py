@@ -16,22 +16,20 @@ Links = Mapping[str, Mapping[str, Network]]
 
 
 def host_links(environment: Environment, vpcs: Collection[str]) -> Mapping[str, Links]:
-    """Return the links of hosts with an address in ``vpcs``, by VPC, in one pass over all hosts."""
-    lock, links = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
-    if lock.addresses:
-        at = running_dpu(environment)
-        names = {
-            placed.cluster.name: placed.cluster.vpc for placed in clusters(environment) if placed.cluster.vpc in vpcs
-        }
-        vpc_of_pool = {key: names[cluster_of(key)] for key in {*lock.hosts.values()} if cluster_of(key) in names}
-        for host in environment.hosts:
-            vpc, address = vpc_of_pool.get(lock.hosts.get(host.host, "")), lock.addresses.get(host.host)
-            if vpc is not None and address is not None:
-                links[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
+    """Return the links of hosts with an address in ``vpcs``, by VPC."""
+    links = defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
+    addresses, at = environment.allocations.addresses, running_dpu(environment)
+    vpc_of = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
+    for pool, hosts in environment.hosts_by_pool.items():
+        vpc = vpc_of.get(cluster_of(pool))
+        if vpc is not None and vpc in vpcs:
+            for host in hosts:
+                if (address := addresses.get(host.host)) is not None:
+                    links[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
     return links
 
 
 def addresses_of(environment: Environment, pool: str) -> Mapping[str, Address]:
     """Return the addresses of the hosts of ``pool`` (``cluster/pool``), by host; hosts without address are omitted."""
-    lock = environment.allocations
-    return {host: address for host, address in lock.addresses.items() if lock.hosts.get(host) == pool}
+    addresses, hosts = environment.allocations.addresses, environment.hosts_by_pool.get(pool, ())
+    return {host.host: addresses[host.host] for host in hosts if host.host in addresses}

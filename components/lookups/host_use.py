@@ -37,10 +37,8 @@ def counted_hosts(environment: Environment, of_pool: str | None = None) -> Itera
     Failures determine at run time which hosts of a group are spares; this function counts the last hosts as spares.
     """
     lock, running = environment.allocations, Counter[str]()
-    for host in environment.hosts:
-        pool = lock.hosts.get(host.host)
-        if of_pool is not None and pool != of_pool:
-            continue
+    for host in environment.hosts if of_pool is None else environment.hosts_by_pool.get(of_pool, ()):
+        pool = of_pool or lock.hosts.get(host.host)
         domain = environment.failure_domain(host)
         group = group_key(pool, domain) if pool else ""
         if host.host in environment.out_of_service:

@@ -8,7 +8,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -53,6 +53,21 @@ class Spec(BaseModel):
     )
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = {}
     """Forbidden keys that users are likely to try, each with the reason and the alternative."""
+
+    @classmethod
+    def defaults(cls) -> Self:
+        """Return the spec with default values only.
+
+        They need no validation, whose schema would be built at every start although only the schemas of files are used.
+        """
+        return cast("Self", cls.model_construct())
+
+    def __copy__(self) -> Self:
+        """Copy without values of `functools.cached_property`, because the fields of a copy may differ."""
+        copied = super().__copy__()
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
 
 
 MISFIT = "misfit"

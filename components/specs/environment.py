@@ -1,5 +1,8 @@
 """Environment: the content of all files of one region and of the shared catalogue."""
 
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from pydantic import ConfigDict, Field
@@ -78,21 +81,34 @@ class Environment(Spec):
         state = super().__getstate__()
         return {**state, "__dict__": {**state["__dict__"], "extensions": ()}}
 
+    @cached_property
+    def hosts_by_pool(self) -> Mapping[str, tuple[HostSpec, ...]]:
+        """Return the hosts of each pool (``cluster/pool``) by the lock file, in the order of the inventory."""
+        found = defaultdict[str, list[HostSpec]](list)
+        for host in self.hosts:
+            if (pool := self.allocations.hosts.get(host.host)) is not None:
+                found[pool].append(host)
+        return {pool: tuple(hosts) for pool, hosts in found.items()}
+
     def failure_domain(self, host: HostSpec) -> str:
         """Return the name of the failure domain of ``host``.
 
         The failure domain of a host of a rack-scale type is its NVLink domain (its rack), for all values of the
         region's ``failure_domain``.
         """
-        return host.domain(self.failure_domain_kind(host.instance_type))
+        return host.domain(self._failure_domain_kinds.get(host.instance_type, self.region.failure_domain))
 
     def failure_domain_kind(self, instance_type: str) -> FailureDomain:
         """Return the kind of failure domain that a rollout group of ``instance_type`` covers.
 
         The result for an unknown type is the region's ``failure_domain``.
         """
-        kind = self.instance_types.by_name.get(instance_type)
-        return FailureDomain.RACK if kind and kind.scale is Scale.RACK else self.region.failure_domain
+        return self._failure_domain_kinds.get(instance_type, self.region.failure_domain)
+
+    @cached_property
+    def _failure_domain_kinds(self) -> Mapping[str, FailureDomain]:
+        rack_scale = (kind.name for kind in self.instance_types.instance_types if kind.scale is Scale.RACK)
+        return dict.fromkeys(rack_scale, FailureDomain.RACK)
 
     def chart_inside(self, cluster: str, chart: str) -> str:
         """Return the release of ``chart`` that a cluster installs, pinned or not; empty if the catalogue has none."""

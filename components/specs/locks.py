@@ -4,7 +4,9 @@ Only ``jacquard allocate`` changes ``allocations.lock.yaml``, and only ``jacquar
 ``images.lock.yaml``.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from pydantic import Field
 
@@ -34,6 +36,7 @@ from components.specs.keys import (
     PromotedKey,
     WaveKey,
     domain_of,
+    pool_of,
     refers_to_charts,
     refers_to_dpus,
 )
@@ -215,6 +218,14 @@ class ImagesLock(LockFile, CheckedSpec):
     def moved(self) -> dict[str, IntentName]:
         """Return the intent names of all promotion targets: groups of nodes, DPUs and charts."""
         return {**self.groups, **self.dpus, **self.charts}
+
+    @cached_property
+    def names_by_pool(self) -> Mapping[str, frozenset[IntentName]]:
+        """Return the names of the intents that the groups of each pool (``cluster/pool``) use."""
+        found = defaultdict[str, set[IntentName]](set)
+        for group, name in self.groups.items():
+            found[pool_of(group)].add(name)
+        return {pool: frozenset(names) for pool, names in found.items()}
 
     def node(self, group: str) -> NodeIntent:
         """Return the intent of the rollout group ``group``.

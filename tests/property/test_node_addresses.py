@@ -100,7 +100,7 @@ def test_each_host_has_an_address_of_its_own_on_a_link_of_its_dpu_cluster(
                 vpc, address = lock.vpcs[_vpc_of(lock, host.host) or ""], lock.addresses[host.host]
                 assert any(link_of(address).subnet_of(prefix) for prefix in vpc.of_kind("hosts"))
                 assert int(address) - int(link_of(address).network_address) == 2
-                assert link_of(address).network_address in set(links(vpc, at(host) or ""))
+                assert int(link_of(address).network_address) in set(links(vpc, at(host) or ""))
 
 
 @given(histories)

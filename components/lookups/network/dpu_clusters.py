@@ -14,7 +14,7 @@ from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import clusters, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
-from components.specs.base import Address, Network
+from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import cluster_of
@@ -137,14 +137,15 @@ def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mappin
     return {name: tuple(_runs(assigned[name])) for name in sorted(assigned, key=natural)}
 
 
-def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
-    """Yield the first address of each link of ``vpc`` that the DPU cluster ``at`` assigns.
+def links(vpc: VpcAllocation, at: str) -> Iterator[int]:
+    """Yield the first address, as an integer, of each link of ``vpc`` that the DPU cluster ``at`` assigns.
 
     If the region lists no DPU clusters, the single default cluster assigns all of them.
     """
     for prefix, by_cluster in vpc.host_links.items():
         parts = map(_numbers, by_cluster.get(at, ())) if vpc.linked else (range(_room(prefix)),)
-        yield from (prefix.network_address + PER_LINK * number for numbers in parts for number in numbers)
+        first = int(prefix.network_address)
+        yield from (first + PER_LINK * number for numbers in parts for number in numbers)
 
 
 def linked(environment: Environment) -> Iterator[tuple[str, str]]:

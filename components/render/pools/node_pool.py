@@ -47,15 +47,15 @@ def render(cluster: str, pool: str, addresses: Mapping[str, Address], labels: di
         spec={
             "clusterName": cluster,
             "namePrefix": name,
-            "pools": [_link(address) for address in sorted(addresses.values())],
+            "pools": [_link(address) for address in sorted(addresses.values(), key=int)],
             "preAllocations": {f"{host}-{name}": str(address) for host, address in addresses.items()},
         },
     )
 
 
 def _link(address: Address) -> Json:
-    gateway = address - HOST_INDEX + GATEWAY_INDEX
-    return {"start": str(address), "end": str(address), "prefix": POINT_TO_POINT, "gateway": str(gateway)}
+    text, gateway = str(address), address + (GATEWAY_INDEX - HOST_INDEX)
+    return {"start": text, "end": text, "prefix": POINT_TO_POINT, "gateway": str(gateway)}
 
 
 NODE_DOMAIN = "node.cluster.x-k8s.io"

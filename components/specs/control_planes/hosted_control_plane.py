@@ -63,16 +63,16 @@ class ClusterSpec(Spec):
     ``jacquard promote`` changes it."""
     vpc: ShortName
     """VPC of the cluster, which never changes. Other clusters cannot use it."""
-    control_plane: ControlPlaneSpec = ControlPlaneSpec()
+    control_plane: ControlPlaneSpec = ControlPlaneSpec.defaults()
     """Size of the hosted control plane, and its data store."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
     """Domain of the names of Services, ``<service>.<namespace>.svc.<domain>``. It must contain a dot (Kamaji) and never
     changes."""
     oidc: OidcSpec | None = None
     """Identity provider whose users may log in; no OpenID Connect by default."""
-    api_server: ApiServerSpec = ApiServerSpec()
+    api_server: ApiServerSpec = ApiServerSpec.defaults()
     """Options of the cluster's API server."""
-    kubelet: KubeletSpec = KubeletSpec()
+    kubelet: KubeletSpec = KubeletSpec.defaults()
     """Settings of the kubelets of all pools, for nodes that join after a change."""
     cni_seed: DnsLabel | None = None
     """ConfigMap in the namespace of the cluster with the manifests of the network for the first nodes. They are applied

@@ -38,7 +38,7 @@ class CampaignStepSpec(Spec):
     pools: tuple[PoolKey, ...] = ()
     """Pools that the step promotes, as ``cluster/pool``. By default, all pools of its regions whose nodes run an image
     of the same line as an image of the campaign, except pools that name another image."""
-    stop: StopRulesSpec = StopRulesSpec()
+    stop: StopRulesSpec = StopRulesSpec.defaults()
     """Observations that stop the campaign in a region of the step."""
 
 

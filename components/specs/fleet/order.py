@@ -74,7 +74,7 @@ class OrderSpec(CheckedSpec, DataFile):
     """Name of the tenant. A tenant that a region does not have yet gets a file there."""
     contacts: ContactsSpec
     """Contacts of a new tenant."""
-    changes: ChangesSpec = ChangesSpec()
+    changes: ChangesSpec = ChangesSpec.defaults()
     """Rules for disruption of the nodes of a new tenant."""
     from_: dt.date = Field(alias="from")
     """First day on which the tenant needs the nodes. ``jacquard fleet`` lists orders without a region by this day."""
@@ -91,7 +91,7 @@ class OrderSpec(CheckedSpec, DataFile):
     """Internet access of the VPC of a new cluster."""
     items: tuple[OrderItemSpec, ...] = Field(min_length=1, max_length=20)
     """Ordered nodes; each entry becomes a pool."""
-    constraints: OrderConstraintsSpec = OrderConstraintsSpec()
+    constraints: OrderConstraintsSpec = OrderConstraintsSpec.defaults()
     """Constraints on the region."""
     placed_in: Label | None = None
     """Region of the order, written by ``jacquard place``. By default the order has no region yet."""

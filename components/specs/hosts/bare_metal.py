@@ -166,7 +166,7 @@ class BareMetalSpec(CheckedSpec):
     listens on ``dpus.vip_interface`` if it leases no addresses."""
     cleaning: Cleaning = Cleaning.METADATA
     """Disk cleaning before a host becomes available. IronCore's metal-operator does not clean disks."""
-    bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
+    bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec.defaults()
     """Verification of BMC certificates. Hosts whose BMC cannot be verified are not registered."""
     netboot: NetbootSpec | None = None
     """Services from which hosts of IronCore metal boot. It is required for IronCore metal and not allowed otherwise."""

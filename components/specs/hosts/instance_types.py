@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field
 
@@ -274,9 +274,3 @@ class InstanceTypeCatalog(DataFile):
     def by_name(self) -> dict[str, InstanceType]:
         """Return the instance types by their names."""
         return {kind.name: kind for kind in self.instance_types}
-
-    def __copy__(self) -> Self:
-        """Copy without cached values, because the instance types of a copy may differ."""
-        copied = super().__copy__()
-        copied.__dict__.pop("by_name", None)
-        return copied

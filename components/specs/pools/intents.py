@@ -12,7 +12,7 @@ import json
 import re
 from abc import abstractmethod
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
@@ -72,12 +72,6 @@ class Intent(Spec):
     def name(self) -> str:
         """Return the name of the intent in lock files."""
         return f"{self.stem}@{self.fingerprint}"
-
-    def __copy__(self) -> Self:
-        """Copy without cached values, because the fields of a copy may differ."""
-        copied = super().__copy__()
-        copied.__dict__.pop("fingerprint", None)
-        return copied
 
 
 class ImageIntent(Intent):

@@ -186,9 +186,9 @@ class NodePoolSpec(CheckedSpec):
     """Taints of nodes, applied only when nodes join."""
     gpu_sharing: GpuSharingSpec | None = None
     """GPU sharing of the pool, applied by the next promotion. By default each GPU is used by one pod."""
-    rollout: RolloutSpec = RolloutSpec()
+    rollout: RolloutSpec = RolloutSpec.defaults()
     """Rollout settings of the pool for new images."""
-    health: HealthSpec = HealthSpec()
+    health: HealthSpec = HealthSpec.defaults()
     """Health checks of the pool's nodes."""
     retire: bool = False
     """Whether the pool is being retired, the first of two steps of its removal. A retired pool has no nodes, for all

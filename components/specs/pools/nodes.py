@@ -96,7 +96,7 @@ class StepDurationsSpec(Spec):
 class NodesSpec(Spec):
     """Rollout, tests and join of the nodes of a region."""
 
-    rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
+    rollouts: RolloutLimitsSpec = RolloutLimitsSpec.defaults()
     """Limits on unavailable nodes in the region."""
     windows: Windows = Windows.ANNOTATE
     """Whether windows of tenants pause rollouts and repairs of idle nodes, or are only recorded."""

@@ -107,7 +107,7 @@ class InventoryReader:
         if f'"{mac}"' not in line and MAC.fullmatch(mac):  # Other forms are reported together with the missing quotes.
             remedy = Remedy((number, "boot_mac"), f'"{mac}"')
             self._problem(number, "boot_mac", f'needs quotes; write "{mac}"', remedy)
-        if self._has_placeholder(number, row):
+        if placeholder(line) and self._has_placeholder(number, row):
             return None
         if not (slot.isascii() and slot.isdecimal()):
             self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")

@@ -144,7 +144,7 @@ class _Loader:
         image_pins = self._optional(IMAGE_PINS, ImagesLock)
         if self._problems or not (region and images and instance_types and versions and vm_catalog):
             raise SpecError(self._name, self._problems)
-        return Environment(
+        return Environment.model_construct(  # the values are valid, and the schema of all files takes time to build
             name=self._name,
             region=region,
             tenants=tuple(tenant for tenant in tenants if tenant),

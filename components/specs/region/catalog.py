@@ -194,7 +194,7 @@ class GoldenImage(CheckedSpec):
     changed."""
     contents: ImageContents
     """Versions of the software in the image."""
-    profile: KernelProfile = KernelProfile()
+    profile: KernelProfile = KernelProfile.defaults()
     """Kernel settings of the image."""
     architecture: Architecture = Architecture.AMD64
     """Instruction set of the image, the same as that of all instance types in ``fits``."""

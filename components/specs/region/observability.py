@@ -193,7 +193,7 @@ class ObservabilitySpec(CheckedSpec):
     logs: LogStoreSpec | None = None
     """Store of the logs of all clusters, which is reached at the address of the store of metrics. By default logs stay
     on their nodes, and are lost with them."""
-    slos: SlosSpec = SlosSpec()
+    slos: SlosSpec = SlosSpec.defaults()
     """Service level objectives of control planes."""
 
     @property

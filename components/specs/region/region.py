@@ -223,7 +223,7 @@ class RegionSpec(DataFile):
     failure_domain: FailureDomain
     """Failure domain of hosts, which defines rollout groups: a pool has one MachineDeployment for each. Rack-scale
     instance types override it, because they fail by NVLink domain, which is a rack."""
-    secrets: SecretsSpec = SecretsSpec()
+    secrets: SecretsSpec = SecretsSpec.defaults()
     """Source of the Secrets that rendered objects reference."""
     networks: NetworksSpec
     """Address plan of the region."""
@@ -233,9 +233,9 @@ class RegionSpec(DataFile):
     """Settings for the hosted control planes of tenants and for their data stores."""
     dns: DnsSpec | None = None
     """Name server and zone for the names of control planes and tenants' Services. By default no names are published."""
-    bare_metal: BareMetalSpec = BareMetalSpec()
+    bare_metal: BareMetalSpec = BareMetalSpec.defaults()
     """Provisioning of the region's hosts."""
-    nodes: NodesSpec = NodesSpec()
+    nodes: NodesSpec = NodesSpec.defaults()
     """Settings for the nodes of all tenants: rollout, burn-in and join."""
     dpus: DpuControlSpec
     """DPF control plane of the region, which manages its DPUs."""
@@ -250,14 +250,14 @@ class RegionSpec(DataFile):
     """Spare hosts per pool and failure domain; a pool may override it."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
     """Values of add-ons in all clusters of the region, by add-on, each with the reason."""
-    chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
+    chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec.defaults()
     """Rollout of charts over the clusters of tenants."""
     admission: AdmissionSpec | None = None
     """Policies that API servers evaluate for objects that bypass Pulumi. By default, only Jacquard and the engine
     evaluate policies."""
     observability: ObservabilitySpec | None = None
     """Receivers of alerts, and storage of metrics. By default no alert is sent, and metrics are lost with pods."""
-    previews: PreviewsSpec = PreviewsSpec()
+    previews: PreviewsSpec = PreviewsSpec.defaults()
     """Preview requirements of ``jacquard up``."""
     registry: RegistrySpec | None = None
     """Pull-through image proxy for DPUs, and for nodes if ``nodes`` is true. By default DPUs and nodes pull directly

@@ -127,7 +127,7 @@ class QuotasSpec(Spec):
     """Maximum number of Services of type LoadBalancer, over all clusters."""
     storage: dict[DnsLabel, Quantity] = Field(default_factory=dict)
     """Maximum size of all volumes of each storage class, over all clusters of the tenant, such as ``500Ti``."""
-    vms: VmQuotasSpec = VmQuotasSpec()
+    vms: VmQuotasSpec = VmQuotasSpec.defaults()
     """Limits of the tenant's VMs."""
 
 
@@ -142,9 +142,9 @@ class TenantSpec(DataFile):
     """Capacity that the tenant has paid for, by instance type. Pools must not exceed it. If any type is listed, all
     types with GPUs must be listed; types without GPUs, such as types for add-ons, may be omitted. Without a contract,
     only the region's hosts limit pools."""
-    changes: ChangesSpec = ChangesSpec()
+    changes: ChangesSpec = ChangesSpec.defaults()
     """Rules for disruption of the tenant's nodes."""
-    quotas: QuotasSpec = QuotasSpec()
+    quotas: QuotasSpec = QuotasSpec.defaults()
     """Upper limits of the tenant's resources."""
     notify: tuple[ReceiverSpec, ...] = ()
     """Receivers of alerts about the tenant's clusters. By default ``contacts.alerts`` gets them by e-mail."""

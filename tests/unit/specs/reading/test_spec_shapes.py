@@ -34,6 +34,7 @@ _FIELDS = [
     if model.__module__.startswith("components.specs.")
     for key, field in ((field.alias or name, field) for name, field in model.model_fields.items())
 ]
+_DEFAULTS = [(model, key, field.default) for model, key, field in _FIELDS if isinstance(field.default, Spec)]
 
 
 @pytest.mark.parametrize(("model", "key", "field"), _FIELDS, ids=lambda part: getattr(part, "__name__", None))
@@ -85,3 +86,8 @@ def test_a_violation_of_a_whole_file_is_reported_at_its_first_line(text: str, pr
 
     assert spec is None
     assert [f"{item.place}  {item.where}{item.text}" for item in problems] == [problem]
+
+
+@pytest.mark.parametrize(("model", "key", "default"), _DEFAULTS, ids=lambda part: getattr(part, "__name__", None))
+def test_a_default_is_the_same_after_validation(model: type[Spec], key: str, default: Spec) -> None:
+    assert default == type(default).model_validate(default.model_dump()), f"{model.__name__}.{key}"
