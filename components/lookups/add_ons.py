@@ -161,10 +161,7 @@ def uses_gpus(environment: Environment, placed: PlacedCluster, *, for_vms: bool)
     kinds, pins = environment.instance_types.by_name, environment.image_pins
     reserving = {image.version for image in environment.images.images if image.contents.vfio_devices}
     for pool in placed.cluster.pools:
-        kind, names = (
-            kinds.get(pool.instance_type),
-            pins.names_by_pool.get(pool_key(placed.cluster.name, pool.name), ()),
-        )
+        names = pins.names_by_pool.get(pool_key(placed.cluster.name, pool.name), ())
         kind, intents = kinds.get(pool.instance_type), map(pins.intents.get, names)
         # A pool without a named image never gets an image that reserves GPUs for VMs.
         images = {pool.image, *(intent.image for intent in intents if intent)}

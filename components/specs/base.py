@@ -6,7 +6,7 @@ repeat values. Defaults are defined in specs only.
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self, cast
 
@@ -25,8 +25,8 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from components.specs.formats import MAC, cidr, cron, mac, of_ipv4
-from components.specs.local_hosts import local_address, with_server
+from components.specs.formats import MAC, cidr, cron, ipv4, mac, prefix_length
+from components.specs.local_hosts import with_server
 from components.specs.secret_text import without_secret
 from components.specs.struct import Struct
 
@@ -137,10 +137,6 @@ class Stage(StrEnum):
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _SHARE = re.compile(r"0?\.([0-9]{1,2})")
 _PERCENT_IN_WORDS = re.compile(r"(100|[1-9]?[0-9])(?: %| ?percent| ?pct)")
-_LENGTH = re.compile(r"(?:[0-9.]+/)?([1-9]|[12][0-9]|3[0-2])")
-"""Prefix length without its slash, or after a network address."""
-_ADDRESS = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3}){3})[:/][0-9]+")
-"""Address with a port or a prefix length."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
@@ -162,28 +158,6 @@ def _percent_or_count(value: int | str) -> int | str:
         msg = "must not be negative"
         raise ValueError(msg)
     return value
-
-
-def _ip(value: object, parse: Callable[[object], object]) -> object:
-    try:
-        address = parse(value if isinstance(value, str | Address) else "")
-    except ValueError:
-        alone = _ADDRESS.fullmatch(str(value))
-        msg = f"must be an address{of_ipv4(value)} like 10.0.0.20{f'; is {alone[1]} meant?' if alone else ''}"
-        raise ValueError(msg) from None
-    if why := local_address(address) if isinstance(address, Address) else "":
-        msg = f"is {why}; write an address of a server"
-        raise ValueError(msg)
-    return address
-
-
-def _prefix_length(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
-        return int(value[1:])
-    length = _LENGTH.fullmatch(str(value))
-    suggestion = f"; is /{length[1]} meant?" if length else ""
-    msg = f"must be a prefix length like /20{suggestion}"
-    raise ValueError(msg)
 
 
 DNS_LABEL = r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"
@@ -269,14 +243,14 @@ PercentOrCount = Annotated[
 """A count, or a percentage like ``5%``."""
 PrefixLength = Annotated[
     int,
-    BeforeValidator(_prefix_length),
+    BeforeValidator(prefix_length),
     PlainSerializer(lambda length: f"/{length}", return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^/([0-9]|[12][0-9]|3[0-2])$", "examples": ["/20"]}),
 ]
 """Size of a network, such as ``/20``."""
 Cidr = Annotated[Network, BeforeValidator(cidr)]
 """IPv4 network in a spec: ``Network`` with a readable error text."""
-IpAddress = Annotated[Address, WrapValidator(_ip)]
+IpAddress = Annotated[Address, WrapValidator(ipv4)]
 """IPv4 address in a spec: ``Address`` with a readable error text."""
 InterfaceName = Annotated[str, StringConstraints(pattern=INTERFACE)]
 """Name of a Linux network interface, at most 15 characters (``IFNAMSIZ``)."""

@@ -1,8 +1,10 @@
-"""Text forms of scalar values: cron schedules, MAC addresses, IPv4 networks."""
+"""Text forms of scalar values: cron schedules, MAC addresses, IPv4 networks and addresses, prefix lengths."""
 
 import ipaddress
 import re
+from collections.abc import Callable
 
+from components.specs.local_hosts import local_address
 from components.specs.reading.remedy import FormError
 
 _FIELDS = {
@@ -103,3 +105,41 @@ def _alone(value: object) -> str:
     except ValueError:
         return ""
     return "" if address.packed[-1] == 0 else f"; is {address}/32 meant?"
+
+
+_ADDRESS = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3}){3})[:/][0-9]+")
+"""Address with a port or a prefix length."""
+_LENGTH = re.compile(r"(?:[0-9.]+/)?([1-9]|[12][0-9]|3[0-2])")
+"""Prefix length without its slash, or after a network address."""
+
+
+def ipv4(value: object, parse: Callable[[object], object]) -> object:
+    """Return the result of ``parse`` for ``value`` if it is an IPv4 address of a server.
+
+    Raises:
+        ValueError: The message gives the form of an address, or the reason against the address.
+    """
+    try:
+        address = parse(value if isinstance(value, str | ipaddress.IPv4Address) else "")
+    except ValueError:
+        alone = _ADDRESS.fullmatch(str(value))
+        msg = f"must be an address{of_ipv4(value)} like 10.0.0.20{f'; is {alone[1]} meant?' if alone else ''}"
+        raise ValueError(msg) from None
+    if why := local_address(address) if isinstance(address, ipaddress.IPv4Address) else "":
+        msg = f"is {why}; write an address of a server"
+        raise ValueError(msg)
+    return address
+
+
+def prefix_length(value: object) -> object:
+    """Return the number in ``value``, a prefix length such as ``/20``.
+
+    Raises:
+        ValueError: The message gives the form, and the prefix length that is probably meant.
+    """
+    if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
+        return int(value[1:])
+    length = _LENGTH.fullmatch(str(value))
+    suggestion = f"; is /{length[1]} meant?" if length else ""
+    msg = f"must be a prefix length like /20{suggestion}"
+    raise ValueError(msg)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
+from components.render.manifest import Manifest
 from components.render.region import alert_routes, dashboards, metrics_store, platform_objects
 from components.render.region.alert_routes import Tenants
 from components.render.region.logs import log_store
@@ -47,6 +48,13 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({}), logged
             **_data_sources(region, logged),
         },
     )
+
+
+def dashboards_of(region: RegionSpec, release: str) -> tuple[Manifest, ...]:
+    """Return the dashboards of a region with ``observability``; those of logs need the plug-in for Grafana."""
+    logs = region.log_store
+    shown = logs is not None and logs.grafana_plugin is not None
+    return (dashboards.render(NAMESPACE, release, logs=shown),) if region.observability else ()
 
 
 def _data_sources(region: RegionSpec, tenants: Iterable[str]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from components.render.pools.failed_repairs import FailedRepairs
 from components.render.region import (
     certificates,
     cluster_api,
-    dashboards,
     dns,
     kustomizations,
     metrics_monitors,
@@ -139,7 +138,7 @@ class RegionInput(Struct):
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
             *log_store.render(self.spec),
             *store_backups.render(self.spec, self.tools),
-            *((self._dashboards(),) if self.spec.observability else ()),
+            *monitoring.dashboards_of(self.spec, self.release),
             *secret_store.watch(self.spec.secrets),
             *((*certificates.watch(), self._controllers(operators)) if metrics_store.store_of(self.spec) else ()),
             *dns.render(self.spec),
@@ -152,11 +151,6 @@ class RegionInput(Struct):
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )
-
-    def _dashboards(self) -> Rendered:
-        logs = self.spec.log_store
-        shown = logs is not None and logs.grafana_plugin is not None
-        return dashboards.render(monitoring.NAMESPACE, self.release, logs=shown)
 
     def _controllers(self, operators: tuple[Operator, ...]) -> Rendered:
         announcement = self.spec.control_planes.announcement
