@@ -21,22 +21,31 @@ class StackObjects:
 
     by_key: Mapping[ObjectKey, tuple[Fact, ...]]
     by_pool: Mapping[PoolKey, tuple[Fact, ...]]
+    _keys: Mapping[int, tuple[Fact, ObjectKey | Unknown | None]]
+    """Facts with their keys, by identity."""
     _computed: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, facts: Iterable[Fact]) -> "StackObjects":
         """Return the index of ``facts``."""
+        keys = {id(fact): (fact, object_key(fact)) for fact in facts}
         by_key: dict[ObjectKey, list[Fact]] = defaultdict(list)
         by_pool: dict[PoolKey, list[Fact]] = defaultdict(list)
-        for fact in facts:
-            if isinstance(key := object_key(fact), tuple):
+        for fact, key in keys.values():
+            if isinstance(key, tuple):
                 by_key[key].append(fact)
             if isinstance(pool := pool_of(fact), tuple):
                 by_pool[pool].append(fact)
         return cls(
             {key: tuple(items) for key, items in by_key.items()},
             {key: tuple(items) for key, items in by_pool.items()},
+            keys,
         )
+
+    def key(self, fact: Fact) -> ObjectKey | Unknown | None:
+        """Return the result of `object_key`, which is computed once for each object of the stack."""
+        known = self._keys.get(id(fact))
+        return object_key(fact) if known is None else known[1]
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """Return the result of ``compute``, which only the first call with ``key`` runs.

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 from components.specs.reading.problems import Problem
@@ -98,14 +99,22 @@ def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
     count = text.count("\n")
     if count > MAX_LINES:
         return "", Problem(file, 0, "", f"has {count:,} lines, the limit is {MAX_LINES:,}; split the file")
-    for number, line in enumerate(text.split("\n"), start=1):
-        if len(line) > MAX_LINE:
-            remedy = f"has {len(line):,} characters in one line, the limit is {MAX_LINE:,}; break the line"
-            return "", Problem(file, number, "", remedy)
-        if not line.isprintable():
-            return "", Problem(file, number, "", _character_problem(line))
+    lines = text.split("\n")
+    if max(map(len, lines)) > MAX_LINE or not all(map(str.isprintable, lines)):
+        return "", _line_problem(file, lines)
     conflict = _CONFLICT.search(text)
     return ("", _unmerged(file, text.count("\n", 0, conflict.start()) + 1)) if conflict else (text, None)
+
+
+def _line_problem(file: str, lines: Iterable[str]) -> Problem | None:
+    """Return the problem of the first line that is too long, or that contains an invisible or control character."""
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE:
+            remedy = f"has {len(line):,} characters in one line, the limit is {MAX_LINE:,}; break the line"
+            return Problem(file, number, "", remedy)
+        if not line.isprintable():
+            return Problem(file, number, "", _character_problem(line))
+    return None
 
 
 def _unmerged(file: str, line: int) -> Problem:

@@ -117,12 +117,11 @@ class InventoryReader:
 
     def _no_host(self, line: str, cells: list[str]) -> str:
         """Return why a line has no host of its own; empty if it has one."""
-        reasons = {
-            _EMPTY: not any(map(str.strip, cells)),
-            _HEADER_AGAIN: tuple(cells) == self._columns,
-            "is a comment, which CSV files cannot contain": line.startswith("#"),
-        }
-        return next((reason for reason, applies in reasons.items() if applies), "")
+        if not any(map(str.strip, cells)):
+            return _EMPTY
+        if tuple(cells) == self._columns:
+            return _HEADER_AGAIN
+        return "is a comment, which CSV files cannot contain" if line.startswith("#") else ""
 
     def _has_placeholder(self, number: int, row: dict[str, Any]) -> bool:
         """Report placeholders in ``row`` that were not replaced, and return whether there are any."""

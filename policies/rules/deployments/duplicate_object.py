@@ -11,16 +11,17 @@ Not evaluated: objects with `generateName`, and objects of different stacks, exc
 
 from components.specs.region.policy import RuleId
 from policies.facts import ANY_KIND, UNKNOWN, Context, Fact
-from policies.stack_objects import object_key
 from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, undecided, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Look for an earlier object of the stack with the same key."""
-    key = object_key(fact)
+    if context.objects is None:
+        return NOT_APPLICABLE
+    key = context.objects.key(fact)
     if key is UNKNOWN:
         return undecided("the kind, name or namespace of the object")
-    if context.objects is None or not isinstance(key, tuple):
+    if not isinstance(key, tuple):
         return NOT_APPLICABLE
     same = context.objects.by_key[key]
     if same[0] is fact or len(same) == 1:
