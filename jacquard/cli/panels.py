@@ -142,7 +142,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "backstage",
             "jacquard.cli.verbs.backstage:backstage",
-            "Print regions, tenants, clusters and pools as entities of Backstage's catalog.",
+            "Print regions, tenants, clusters and pools as entities of Backstage's catalog, in YAML.",
             (
                 "jacquard backstage --out catalog-info.yaml",
                 "jacquard backstage edge-1 --owner group:default/infra --grafana https://grafana.example",

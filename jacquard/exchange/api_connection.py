@@ -50,7 +50,7 @@ class SourceError(Exception):
 
 
 class _BusyError(SourceError):
-    """The same request may succeed later, after ``seconds`` if the server says so."""
+    """Error after which the same request may succeed, ``seconds`` later if the server names a time."""
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
         super().__init__(message)

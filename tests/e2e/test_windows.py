@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from components.render.objects import namespace
 from components.render.pools.node_pool import NodePoolInput
 from components.render.pools.pool_windows import FIELD_MANAGER, PAUSE, RESUME, PoolWindows
 from components.specs.reading.loader import load_environment
-from components.specs.struct import replace
+from components.specs.struct import Struct, replace
 from components.specs.times import WindowSpec
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
@@ -61,8 +60,7 @@ Part("acme", [first, programs, *others], {"management": management})
 """
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(Struct, kw_only=False):
     """What the data of a cluster with a kept window is rendered to."""
 
     plane: HostedControlPlaneInput

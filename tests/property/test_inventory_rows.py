@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import COLUMNS, InventoryReader
 from components.specs.reading.problems import Problem
-from components.specs.struct import replace
 
 _HEADER = ",".join(COLUMNS)
 _GOOD = (

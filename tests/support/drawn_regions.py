@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -24,7 +23,7 @@ from components.specs.network.security_groups import SecurityGroupSpec, Security
 from components.specs.network.tenant_network import Egress, Ingress, Isolation, MorePrefixSpec, PeerSpec, PrefixKind
 from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
-from components.specs.struct import replace
+from components.specs.struct import Struct, replace
 
 BORDER = BorderSpec.model_validate(
     {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}
@@ -63,8 +62,7 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wish:
+class Wish(Struct):
     """What one tenant asks for."""
 
     isolation: Isolation

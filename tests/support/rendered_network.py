@@ -19,14 +19,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_network
 
 from network_policies import Judge, Pod
 from rendered_vrfs import Json, Packet, vrfs
 
 from components.render.manifest import Manifest
-from components.specs.struct import replace
+from components.specs.struct import Struct, replace
 
 OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000
@@ -37,8 +36,7 @@ _PORT = re.compile(r"(tcp|udp)\.dst != ([0-9]+)")
 _NUMBERS = {"tcp": 6, "udp": 17, "icmp": 1}
 
 
-@dataclass(frozen=True, kw_only=True)
-class End:
+class End(Struct):
     """One end of a connection: its address, its VPC if it is in one, and whether it is on a host's own network."""
 
     address: IPv4Address

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import yaml
 
 from components.render.manifest import Manifest
+from components.specs.struct import Struct
 
 GATEWAY = "192.0.2.254"
 """Address of every DPU on the link to its host, which no question is about."""
@@ -23,8 +23,7 @@ Json = Mapping[str, Any]
 _network = cache(IPv4Network)
 
 
-@dataclass(frozen=True)
-class Packet:
+class Packet(Struct, kw_only=False):
     """Packet of a connection, in one direction."""
 
     source: IPv4Address
@@ -52,8 +51,7 @@ class Packet:
         return all(str(ports[end]) in listed for end, listed in asked.items())
 
 
-@dataclass(frozen=True)
-class Vrf:
+class Vrf(Struct, kw_only=False):
     """VRF of a VPC on DPUs."""
 
     sent: list[tuple[Json, bool]]

@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from components.specs.struct import replace
 from jacquard.lab.toolchain import binaries, build, process, tools
 from jacquard.lab.toolchain.families import FAMILIES
 from jacquard.lab.toolchain.family import Family

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from components.specs.struct import replace
 from jacquard.lab.toolchain import tools, versions
 from jacquard.lab.toolchain.binaries import module_folder
 from jacquard.lab.toolchain.families import FAMILIES, needed
