@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from api_server import LocalApiServer
 
 from components.render.manifest import Manifest, Readiness
 from components.resources import child_name, type_token
+from components.specs.struct import replace
 from jacquard.providers.kube import ObjectRef
 from stacks.probes import ReadinessCheck, not_ready
 from stacks.validation import object_errors
@@ -78,7 +78,7 @@ def test_what_somebody_else_made_is_told_and_what_the_stack_made_is_not(server: 
 
 
 def awaited(place: str, *, online: bool) -> Manifest:
-    return dataclasses.replace(manifest(*HOST, place, spec={"online": online}), readiness=ONLINE)
+    return replace(manifest(*HOST, place, spec={"online": online}), readiness=ONLINE)
 
 
 def checking(server: LocalApiServer) -> ReadinessCheck:
@@ -113,9 +113,9 @@ def test_a_gate_passes_when_the_live_object_is_ready_and_not_before(server: Loca
 
 
 def test_a_gate_does_not_pass_what_never_gets_ready_or_is_not_there(server: LocalApiServer, place: str) -> None:
-    soon = dataclasses.replace(ONLINE, timeout_seconds=1)
-    item = dataclasses.replace(awaited(place, online=False), readiness=soon)
-    gone = dataclasses.replace(manifest(*HOST, place, "gone"), readiness=soon)
+    soon = replace(ONLINE, timeout_seconds=1)
+    item = replace(awaited(place, online=False), readiness=soon)
+    gone = replace(manifest(*HOST, place, "gone"), readiness=soon)
     server.api.apply(item.body, field_manager="test")
 
     with pytest.raises(pulumi.RunError) as late:
