@@ -96,7 +96,7 @@ class Environment(Spec):
         The failure domain of a host of a rack-scale type is its NVLink domain (its rack), for all values of the
         region's ``failure_domain``.
         """
-        return host.domain(self._failure_domain_kinds.get(host.instance_type, self.region.failure_domain))
+        return host.domain(self.failure_domain_kind(host.instance_type))
 
     def failure_domain_kind(self, instance_type: str) -> FailureDomain:
         """Return the kind of failure domain that a rollout group of ``instance_type`` covers.

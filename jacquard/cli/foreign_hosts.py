@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +22,7 @@ MAX_BYTES = 100_000_000
 """Maximum size of a foreign file in bytes; BareMetalHosts of 6,000 inspected machines are smaller."""
 STDIN = "-"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-"""Names of variables; upper case, so that a token that is given instead of a name is never shown."""
+"""Names of variables; upper case, so that a token passed instead of a name is never shown."""
 
 SourceArgument = Annotated[SourceFormat, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(SOURCES)}.")]
 FileArgument = Annotated[
@@ -121,7 +121,7 @@ class Origin(Struct):
     file: str | None
     url: str | None = None
     token_variable: str | None = None
-    filters: tuple[str, ...] = ()
+    filters: Sequence[str] = ()
     authority: Path | None = None
 
     @property
@@ -161,8 +161,9 @@ class Origin(Struct):
         if self.authority and (problem := api_connection.authority_problem(self.authority)):
             problems.append(f"--ca-file {self.authority} {problem}")
         variable = self.token_variable or api.token_variable
-        token = os.environ.get(variable, "").strip() if _VARIABLE.fullmatch(variable) else ""
-        if not _VARIABLE.fullmatch(variable):
+        is_name = _VARIABLE.fullmatch(variable) is not None
+        token = os.environ.get(variable, "").strip() if is_name else ""
+        if not is_name:
             problems.append(
                 "--token-env must be the upper-case name of a variable that contains the token, not a token"
             )

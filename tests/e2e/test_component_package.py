@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS, reference
+from environment_data import ENVIRONMENTS
+from pool_server import pool_objects, pool_server
 from pulumi_project import Project
 
-from components.inputs.slice_inputs import inputs
-from components.lookups.slices import slices
-from components.render.manifest import Manifest, created
+from components.render.manifest import Manifest
 from jacquard.component_provider.components import PACKAGE
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
@@ -51,25 +50,13 @@ pulumi.export("groups", pool.groups)
 @pytest.fixture(scope="module")
 def objects() -> list[Manifest]:
     """The objects of the pool."""
-    laptop = reference("laptop")
-    [concept] = (item for part in slices(laptop) for item in inputs(laptop, part) if item.name == POOL)
-    return list(created(concept.render()))
+    return pool_objects(POOL)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, objects: list[Manifest]) -> Iterator[LocalApiServer]:
-    # Providers delete objects in the foreground, which the garbage collector ends.
-    running = LocalApiServer(
-        tmp_path_factory.mktemp("package") / "server",
-        kinds={item.kind for item in objects},
-        controllers=("garbage-collector-controller",),
-    )
-    try:
-        for name in sorted({str(item.namespace) for item in objects}):
-            running.namespace(name)
+    with pool_server(tmp_path_factory.mktemp("package") / "server", objects) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture

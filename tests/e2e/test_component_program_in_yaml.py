@@ -10,12 +10,11 @@ import pytest
 import yaml
 from api_server import LocalApiServer
 from documents import DOCS, yaml_blocks
-from environment_data import ENVIRONMENTS, reference
+from environment_data import ENVIRONMENTS
+from pool_server import pool_objects, pool_server
 from pulumi_project import Project
 
-from components.inputs.slice_inputs import inputs
-from components.lookups.slices import slices
-from components.render.manifest import Manifest, created
+from components.render.manifest import Manifest
 from jacquard.component_provider.components import PACKAGE
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
@@ -28,23 +27,13 @@ POOL = "acme-train-infer"
 @pytest.fixture(scope="module")
 def objects() -> list[Manifest]:
     """The objects of the pool."""
-    laptop = reference("laptop")
-    [concept] = (item for part in slices(laptop) for item in inputs(laptop, part) if item.name == POOL)
-    return list(created(concept.render()))
+    return pool_objects(POOL)
 
 
 @pytest.fixture
 def server(tmp_path: Path, objects: list[Manifest]) -> Iterator[LocalApiServer]:
-    # Providers delete objects in the foreground, which the garbage collector ends.
-    running = LocalApiServer(
-        tmp_path / "server", kinds={item.kind for item in objects}, controllers=("garbage-collector-controller",)
-    )
-    try:
-        for name in sorted({str(item.namespace) for item in objects}):
-            running.namespace(name)
+    with pool_server(tmp_path / "server", objects) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ class Audience(StrEnum):
 
 
 def relabelled(cluster: str, job: str, tenant: str | None = None) -> list[dict[str, str]]:
-    """Return the relabelings that set the labels ``cluster`` and ``job`` of a target, and ``tenant`` if it is given.
+    """Return the relabelings that set the labels ``cluster`` and ``job`` of a target, and optionally ``tenant``.
 
     With ``tenant``, the tenant can query the series in the store of the region.
     """

@@ -126,7 +126,7 @@ def test_two_pools_of_a_program_have_providers_of_their_own(provider: tuple[Prov
 
 
 @pytest.mark.parametrize(
-    ("change", "argument", "told"),
+    ("change", "argument", "message"),
     [
         (
             {"component": "acme-train-tain"},
@@ -144,7 +144,7 @@ def test_two_pools_of_a_program_have_providers_of_their_own(provider: tuple[Prov
     ],
 )
 def test_a_wrong_argument_is_an_error_of_its_property(
-    provider: tuple[Provider, Monitor], change: dict[str, Any], argument: str, told: str
+    provider: tuple[Provider, Monitor], change: dict[str, Any], argument: str, message: str
 ) -> None:
     process, monitor = provider
 
@@ -153,7 +153,7 @@ def test_a_wrong_argument_is_an_error_of_its_property(
 
     [detail] = [value for key, value in error.value.trailing_metadata() if key == "grpc-status-details-bin"]
     assert argument.encode() in detail
-    assert told.encode() in detail
+    assert message.encode() in detail
     assert b"Traceback" not in detail
     assert monitor.registered == []
 

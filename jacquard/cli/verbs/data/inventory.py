@@ -33,7 +33,7 @@ from jacquard.cli.views.region import inventory as inventory_view
 from jacquard.exchange.addresses import SYSTEM_PATH
 from jacquard.exchange.choices import Choices
 from jacquard.exchange.exporting import export_hosts
-from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from jacquard.exchange.formats import SOURCES, TARGETS, TargetFormat
 from jacquard.exchange.importing import merge
 from jacquard.exchange.renames import Renames
 from jacquard.machine import paths
@@ -103,7 +103,9 @@ def import_(
     """
     names = renames(environment, rack, racks)
     choices = _choices(maps, types, fixed, only, names, driver, system_path)
-    origin = _origin(source, file, url, token_env, filters, ca_file)
+    origin = Origin(
+        source=source, file=file, url=url, token_variable=token_env, filters=filters or (), authority=ca_file
+    )
     hosts = origin.hosts(data.known(environment))
     with data.editing("inventory import", environment, dry_run=dry_run) as edit:
         done = merge(data.load(environment), hall, hosts, SOURCES[source], choices, prune=prune)
@@ -154,7 +156,9 @@ def diff(
     """
     names = renames(environment, rack, racks)
     choices = _choices(maps, types, fixed, only, names, driver, system_path)
-    origin = _origin(source, file, url, token_env, filters, ca_file)
+    origin = Origin(
+        source=source, file=file, url=url, token_variable=token_env, filters=filters or (), authority=ca_file
+    )
     hosts = origin.hosts(data.known(environment))
     done = merge(data.load(environment), hall, hosts, SOURCES[source], choices, prune=True)
     differs = bool(done.added or done.changed or done.removed)
@@ -224,24 +228,6 @@ def _choices(
         only=pairs("--only", only),
         driver=driver,
         system_path=system_path,
-    )
-
-
-def _origin(
-    source: SourceFormat,
-    file: str | None,
-    url: str | None,
-    token_variable: str | None,
-    filters: list[str] | None,
-    authority: Path | None,
-) -> Origin:
-    return Origin(
-        source=source,
-        file=file,
-        url=url,
-        token_variable=token_variable,
-        filters=tuple(filters or ()),
-        authority=authority,
     )
 
 
