@@ -62,7 +62,7 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     "nothing but line ends": (
         HALL,
         "\n" * 4_900_000,
-        "  inventory/hall-a.csv  has 4,900,000 lines, the limit is 100,000; split the file",
+        "  inventory/hall-a.csv  has 4,900,000 lines, the limit is 200,000; split the file",
     ),
     "200 levels of lists": (
         ACME,

@@ -10,8 +10,9 @@ from pathlib import Path
 from components.specs.reading.problems import Problem
 
 MAX_BYTES = 5_000_000
-"""Maximum size of a data file in bytes; a file of 60,000 hosts stays below it."""
-MAX_LINES = 100_000
+"""Maximum size of a data file in bytes; the files of a region of 60,000 hosts stay below it."""
+MAX_LINES = 200_000
+"""Maximum number of lines; a lock file, which cannot be split, has two for each host."""
 MAX_LINE = 4_000
 """Maximum number of characters in one line; the line of a host has 200."""
 
