@@ -15,7 +15,6 @@ from components.render.health.quarantine import BURN_IN
 from components.render.pools.template_revisions import newest
 from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
-from components.specs.keys import pool_of
 from components.specs.pools.intents import NodeIntent
 from components.specs.pools.node_pool import BurnIn, TaintSpec
 from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
@@ -94,7 +93,7 @@ def unfit_for_doca(environment: Environment, doca: str) -> list[tuple[int, Golde
 def intents_of(environment: Environment, pool: str) -> dict[str, NodeIntent]:
     """Return the intent of each rollout group of ``pool`` (``cluster/pool``), in the order of the lock file."""
     pins = environment.image_pins
-    return {key: pins.intents[name] for key, name in pins.groups.items() if pool_of(key) == pool}
+    return {key: pins.intents[name] for key, name in pins.groups_by_pool.get(pool, {}).items()}
 
 
 def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -> tuple[Difference, ...]:
@@ -117,8 +116,7 @@ def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -
 def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent | None:
     """Return the pinned intent of ``placed``, or the target of its open rollout; None for a pool without nodes."""
     pins, opened = environment.image_pins, environment.image_pins.rollouts.get(placed.key)
-    names = {name for key, name in pins.groups.items() if pool_of(key) == placed.key}
-    name = opened.to if opened else min(names, default=None)
+    name = opened.to if opened else min(pins.groups_by_pool.get(placed.key, {}).values(), default=None)
     return pins.intents[name] if name else None
 
 

@@ -6,7 +6,6 @@ import re
 from components.intents.images import find_image, standing_objections
 from components.lookups.pools import PlacedPool
 from components.specs.environment import Environment
-from components.specs.keys import pool_of
 from components.specs.natural import natural
 from components.specs.region.catalog import GoldenImage, Lifecycle
 
@@ -31,7 +30,7 @@ def succession_objections(environment: Environment, placed: PlacedPool, image: G
     rollout may be promoted to any of its current images.
     """
     pins = environment.image_pins
-    running = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
+    running = {pins.intents[name].image for name in pins.groups_by_pool.get(placed.key, {}).values()}
     before = pins.previous.get(placed.key)
     previous = pins.intents[before].image if before else None
     if image.version in {placed.pool.image, previous, *running}:

@@ -27,7 +27,7 @@ from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
-from components.specs.keys import cluster_of, pool_key
+from components.specs.keys import pool_key
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 DEFAULT = "default"
@@ -161,8 +161,8 @@ def uses_gpus(environment: Environment, placed: PlacedCluster, *, for_vms: bool)
     kinds, pins = environment.instance_types.by_name, environment.image_pins
     reserving = {image.version for image in environment.images.images if image.contents.vfio_devices}
     for pool in placed.cluster.pools:
-        names = pins.names_by_pool.get(pool_key(placed.cluster.name, pool.name), ())
-        kind, intents = kinds.get(pool.instance_type), map(pins.intents.get, names)
+        groups = pins.groups_by_pool.get(pool_key(placed.cluster.name, pool.name), {})
+        kind, intents = kinds.get(pool.instance_type), map(pins.intents.get, groups.values())
         # A pool without a named image never gets an image that reserves GPUs for VMs.
         images = {pool.image, *(intent.image for intent in intents if intent)}
         if kind and kind.gpu and any((image in reserving) is for_vms for image in images):
@@ -246,12 +246,8 @@ def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceT
 
 def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSharingSpec, ...]:
     """Return the GPU sharing modes of a cluster, both pinned for its nodes and declared in the data."""
-    pins = environment.image_pins
-    names = [name for key, name in pins.groups.items() if cluster_of(key) == placed.cluster.name]
-    ways = (
-        *(pool.gpu_sharing for pool in placed.cluster.pools),
-        *(pins.intents[name].gpu_sharing for name in names),
-    )
+    pinned = environment.image_pins.intents_by_cluster.get(placed.cluster.name, ())
+    ways = (*(pool.gpu_sharing for pool in placed.cluster.pools), *(intent.gpu_sharing for intent in pinned))
     return tuple(dict.fromkeys(way for way in ways if way is not None))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import place, pools
 from components.specs.environment import Environment
-from components.specs.keys import domain_of, pool_of
+from components.specs.keys import domain_of
 from components.specs.struct import Struct
 
 _TIMES = 20
@@ -40,8 +40,8 @@ def large_canaries(environment: Environment) -> Iterator[LargeCanary]:
     """Yield the pools whose first wave is most of the pool, or at least twenty times as large as the canary."""
     for placed in pools(environment):
         canary = placed.pool.rollout.canary
-        groups = environment.allocations.groups
-        sizes = {key: group.nodes for key, group in groups.items() if pool_of(key) == placed.key}
+        groups = environment.allocations.groups_by_pool.get(placed.key, {})
+        sizes = {key: group.nodes for key, group in groups.items()}
         enough = [key for key, nodes in sizes.items() if nodes > canary]
         if not canary or not enough or canary in sizes.values():
             continue

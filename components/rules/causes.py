@@ -133,7 +133,7 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
 def _is_older(environment: Environment, placed: PlacedPool, now: str) -> bool:
     """Return whether the pool still has the instance type of its running nodes: then the rows changed, not the pool."""
     pins = environment.image_pins
-    names = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
+    names = {pins.intents[name].image for name in pins.groups_by_pool.get(placed.key, {}).values()}
     fits = {kind for name in names if (image := find_image(environment, name)) for kind in image.fits}
     if (now in fits) != (placed.pool.instance_type in fits):
         return placed.pool.instance_type in fits
@@ -151,7 +151,7 @@ def _row_problem(environment: Environment, change: _Change, rows: dict[str, Host
     )
     was = f"{placed.key} has type {placed.pool.instance_type}"
     if change.column != "instance_type":
-        groups = naturally(domain_of(group) for group in environment.allocations.groups if pool_of(group) == placed.key)
+        groups = naturally(map(domain_of, environment.allocations.groups_by_pool.get(placed.key, ())))
         was = f"{placed.key} runs in {change.column} {listed(groups)}"
     text = (
         f"is {change.now} for {names}, {was} ({place(environment, ALLOCATIONS, ('hosts', first))}), {follows}; restore"

@@ -193,23 +193,13 @@ def _beside_others(environment: Environment, kind: InstanceType) -> str:
 
 def _is_resized(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether a pool of a cluster requests another number of nodes, or of most nodes, than the lock file has."""
-    mine = {pool_key(placed.cluster.name, pool.name): pool for pool in placed.cluster.pools}
-    nodes, most = _nodes(environment), Counter[str]()
-    for key, group in environment.allocations.groups.items():
-        most[pool_of(key)] += group.most_nodes
-    return any(
-        (nodes[key], most[key]) != (wanted_nodes(environment, pool), most_nodes(environment, pool))
-        for key, pool in mine.items()
-        if key in nodes
-    )
-
-
-def _nodes(environment: Environment) -> Counter[str]:
-    """Return the number of running nodes by pool."""
-    found = Counter[str]()
-    for key, group in environment.allocations.groups.items():
-        found[pool_of(key)] += group.nodes
-    return found
+    groups = environment.allocations.groups_by_pool
+    for pool in placed.cluster.pools:
+        mine = groups.get(pool_key(placed.cluster.name, pool.name), {}).values()
+        sizes = sum(group.nodes for group in mine), sum(group.most_nodes for group in mine)
+        if mine and sizes != (wanted_nodes(environment, pool), most_nodes(environment, pool)):
+            return True
+    return False
 
 
 def _fitting_ports(environment: Environment, kind: InstanceType) -> dict[str, int]:
@@ -253,10 +243,13 @@ def _short(environment: Environment) -> list[PlacedPool]:
         gone |= {key} if _is_astray(environment, rows.get(name), name) else set()
     for group, size in environment.allocations.groups.items():
         needed[pool_of(group)] += size.most_nodes + spares_for(size.most_nodes, environment.region.spares)
-    runs = _nodes(environment)
+    runs = {
+        pool: sum(group.nodes for group in groups.values())
+        for pool, groups in environment.allocations.groups_by_pool.items()
+    }
     return [
         placed
         for placed in pools(environment)
         if placed.pool.spares is None and placed.key not in gone and held[placed.key] < needed[placed.key]
-        if runs[placed.key] == wanted_nodes(environment, placed.pool)
+        if runs.get(placed.key, 0) == wanted_nodes(environment, placed.pool)
     ]

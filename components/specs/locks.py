@@ -7,6 +7,7 @@ Only ``jacquard allocate`` changes ``allocations.lock.yaml``, and only ``jacquar
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -35,6 +36,7 @@ from components.specs.keys import (
     PoolKey,
     PromotedKey,
     WaveKey,
+    cluster_of,
     domain_of,
     pool_of,
     refers_to_charts,
@@ -50,6 +52,7 @@ from components.specs.region.versions import Chart
 
 UNDO = "restore the file with git checkout; only jacquard writes it"
 """Remedy for a lock file that was edited by hand."""
+_T = TypeVar("_T")
 
 
 class LockFile(DataFile):
@@ -159,6 +162,11 @@ class AllocationsLock(LockFile):
     """Freed numbers by former owner: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. Only the former owner
     can get quarantined numbers back."""
 
+    @cached_property
+    def groups_by_pool(self) -> Mapping[str, Mapping[GroupKey, GroupAllocation]]:
+        """Return the groups of each pool (``cluster/pool``) with their sizes."""
+        return _by_pool(self.groups)
+
 
 class OpenRollout(Spec):
     """Rollout in waves that is in progress. Groups of a pool can have different intents only during an open rollout."""
@@ -220,12 +228,17 @@ class ImagesLock(LockFile, CheckedSpec):
         return {**self.groups, **self.dpus, **self.charts}
 
     @cached_property
-    def names_by_pool(self) -> Mapping[str, frozenset[IntentName]]:
-        """Return the names of the intents that the groups of each pool (``cluster/pool``) use."""
-        found = defaultdict[str, set[IntentName]](set)
+    def groups_by_pool(self) -> Mapping[str, Mapping[GroupKey, IntentName]]:
+        """Return the groups of each pool (``cluster/pool``) with the names of their intents."""
+        return _by_pool(self.groups)
+
+    @cached_property
+    def intents_by_cluster(self) -> Mapping[str, tuple[NodeIntent, ...]]:
+        """Return the intents that the groups of each cluster use, without duplicates, in the order of the file."""
+        found = defaultdict[str, dict[IntentName, None]](dict)
         for group, name in self.groups.items():
-            found[pool_of(group)].add(name)
-        return {pool: frozenset(names) for pool, names in found.items()}
+            found[cluster_of(group)][name] = None
+        return {cluster: tuple(map(self.intents.__getitem__, names)) for cluster, names in found.items()}
 
     def node(self, group: str) -> NodeIntent:
         """Return the intent of the rollout group ``group``.
@@ -263,3 +276,10 @@ class ImagesLock(LockFile, CheckedSpec):
         for key, rollout in self.rollouts.items():
             yield ("rollouts", key, "to"), rollout.to
             yield ("rollouts", key, "before"), rollout.before
+
+
+def _by_pool(groups: Mapping[GroupKey, _T]) -> dict[str, dict[GroupKey, _T]]:
+    found = defaultdict[str, dict[GroupKey, _T]](dict)
+    for key, value in groups.items():
+        found[pool_of(key)][key] = value
+    return dict(found)

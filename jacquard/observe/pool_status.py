@@ -16,7 +16,7 @@ from components.render.pools.node_pool import group_name
 from components.render.pools.pool_rollout import opening_text
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.keys import domain_of, group_key, pool_key, pool_of
+from components.specs.keys import domain_of, group_key, pool_key
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
@@ -114,8 +114,7 @@ class Pools:
         mine = pool_key(cluster.name, pool.name)
         groups = [
             self.group(cluster.name, pool.name, domain_of(group), allocation)
-            for group, allocation in sorted(self.environment.allocations.groups.items())
-            if pool_of(group) == mine
+            for group, allocation in sorted(self.environment.allocations.groups_by_pool.get(mine, {}).items())
         ]
         images: Counter[str] = Counter()
         for group in groups:

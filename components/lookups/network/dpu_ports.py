@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of
 from components.specs.natural import naturally
 from components.specs.region.catalog import GoldenImage
 
@@ -13,8 +12,7 @@ ASSUMED = "eth0"
 
 def images_of(environment: Environment, cluster: str) -> list[GoldenImage]:
     """Return the images of the catalogue to which rollout groups of ``cluster`` are pinned, by version."""
-    pins = environment.image_pins
-    used = {pins.intents[name].image for key, name in pins.groups.items() if cluster_of(key) == cluster}
+    used = {intent.image for intent in environment.image_pins.intents_by_cluster.get(cluster, ())}
     images = {image.version: image for image in environment.images.images}
     return [images[version] for version in naturally(used & images.keys())]
 

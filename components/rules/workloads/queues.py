@@ -232,8 +232,7 @@ def largest_domain(environment: Environment, cluster: str, pool: NodePoolSpec, d
 def domain_sizes(environment: Environment, cluster: str, pool: NodePoolSpec, domain: GangDomain) -> list[int]:
     """Return the maximum number of nodes of ``pool`` in each domain; empty before hosts are assigned to the pool."""
     key, place_of = pool_key(cluster, pool.name), FailureDomain(domain.value)
-    hosts = environment.allocations.hosts
-    sizes = Counter(host.domain(place_of) for host in environment.hosts if hosts.get(host.host) == key)
+    sizes = Counter(host.domain(place_of) for host in environment.hosts_by_pool.get(key, ()))
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if kind and kind.scale is Scale.RACK and domain is GangDomain.RACK:
         return [nodes_within(size, declared_spares(environment, pool)) for size in sizes.values()]
