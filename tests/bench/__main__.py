@@ -17,18 +17,11 @@ from jacquard.machine import paths
 
 REGION = "bench"
 FOLDER = Path(__file__).parent
-_BARE = (
-    "region_model.py",
-    "all_policies.py",
-    "impact.py",
-    "render_tree.py",
-    "vm_orders.py",
-    "preview_change.py",
-    "make_up.py",
-    "inventory_scale.py",
-    "fault_history.py",
-)
-"""Those that need no region, or make their own."""
+_IN_A_REGION = ("single_objects.py", "objectset_create.py")
+"""Those that need a local region."""
+_NO_BENCHMARKS = {"__main__.py", "support.py"}
+_OTHERS = sorted({path.name for path in FOLDER.glob("*.py")} - {*_IN_A_REGION, *_NO_BENCHMARKS})
+"""Those that need no region, or start their own."""
 
 
 def run(*command: str | Path) -> int:
@@ -50,18 +43,15 @@ def main() -> int:
         if run(*rehearsal, "up", REGION, "--cluster", "management"):
             return 1
         try:
-            codes = [
-                run(sys.executable, FOLDER / name, *_options(name, chosen.json))
-                for name in ("start_up.py", "single_objects.py", "objectset_create.py")
-            ]
+            codes = [run(sys.executable, FOLDER / name, *_options(name, chosen.json)) for name in _IN_A_REGION]
         finally:
             run(*rehearsal, "down", REGION)
-    codes += [run(sys.executable, FOLDER / name, *_options(name, chosen.json)) for name in _BARE]
+    codes += [run(sys.executable, FOLDER / name, *_options(name, chosen.json)) for name in _OTHERS]
     return int(any(codes))
 
 
 def _options(name: str, folder: Path | None) -> list[str | Path]:
-    kubeconfig = [] if name in {"start_up.py", *_BARE} else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
+    kubeconfig = ["--kubeconfig", paths.kubeconfig(REGION, "management")] if name in _IN_A_REGION else []
     return [*kubeconfig, *(["--json", folder / f"{Path(name).stem}.json"] if folder else [])]
 
 

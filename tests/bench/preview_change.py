@@ -48,7 +48,7 @@ BARS = {
     "one pool, seconds": 15.0,
     "every pool, seconds": 120.0,
 }
-_PROJECT = ("Pulumi.yaml", "stacks/__main__.py", "policies/PulumiPolicy.yaml", "policies/__main__.py")
+_PROJECT = ("Pulumi.yaml", "program", "policy-pack")
 _LOOK_SECONDS = 0.5
 _GIVEN: dict[str, dict[str, Any]] = {"StorageClass": {"provisioner": "bench"}, "Secret": {}, "ConfigMap": {}}
 """Kinds that are looked for here, and what each needs beside its name; a Secret or ConfigMap its keys."""
@@ -63,7 +63,7 @@ class Base:
         self.folder, self.name = folder, name
         self.data = Path(shutil.copytree(ENVIRONMENTS, folder / "environments"))
         for file, text in repository(name).items():
-            if file in _PROJECT:
+            if file.split("/")[0] in _PROJECT:
                 (folder / file).parent.mkdir(exist_ok=True)
                 (folder / file).write_text(text)
         (folder / ".venv").symlink_to(paths.VENV)

@@ -18,10 +18,11 @@ from components.allocate.allocation import allocate
 from components.specs.reading.loader import load_environment
 
 _ROOM = {
-    "management": "10.0.0.0/12",
+    "management": "10.0.0.0/16",
     "bmc": "11.0.0.0/8",
-    "storage": "10.16.0.0/17",
-    "control_plane_vips": "10.17.0.0/22",
+    "boot": "10.32.0.0/11",
+    "storage": "10.2.0.0/17",
+    "control_plane_vips": "10.3.0.0/22",
     "dpu_loopbacks": "10.20.0.0/14",
     "tenants": "64.0.0.0/3",
     "public": ["198.51.96.0/20"],
@@ -97,16 +98,20 @@ def _region(path: Path, copies: int) -> str:
     planes["max_clusters"] *= copies
     for store in planes["data_stores"]:
         store["max_clusters"] *= copies
+        store["max_nodes"] = 50_000
     metal["controllers"] = [_controller(one, copy) for copy in numbers for one in metal["controllers"]]
     metal["free_hosts"] += "-0"
+    for store in ("metrics", "logs"):
+        size = region["observability"][store]["size"]
+        region["observability"][store]["size"] = f"{int(size.removesuffix('Ti')) * copies}Ti"
     region["dpus"]["clusters"] = [_dpu_cluster(one, copy) for copy in numbers for one in region["dpus"]["clusters"]]
     return yaml.safe_dump(region, sort_keys=False)
 
 
 def _controller(controller: dict[str, Any], copy: int) -> dict[str, Any]:
-    dhcp = {key: _moved(value, copy << 16) for key, value in controller["dhcp"].items() if key != "network"}
+    dhcp = {key: _moved(value, (27 + copy) << 16) for key, value in controller["dhcp"].items() if key != "network"}
     address, _, size = controller["dhcp"]["network"].partition("/")
-    moved = {"network": f"{_moved(address, copy << 16)}/{size}", **dhcp}
+    moved = {"network": f"{_moved(address, (27 + copy) << 16)}/{size}", **dhcp}
     return controller | {"name": f"{controller['name']}-{copy}", "dhcp": moved}
 
 

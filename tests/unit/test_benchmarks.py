@@ -1,7 +1,9 @@
 """Benchmarks keep working while the code that they import changes."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +21,29 @@ def test_a_benchmark_loads_and_describes_itself(name: str) -> None:
 
     assert outcome.returncode == 0, outcome.stderr
     assert "--json" in outcome.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("all_policies.py", ()),
+        ("command_start.py", ()),
+        ("impact.py", ()),
+        ("policy_pack.py", ()),
+        ("preview_change.py", ()),
+        ("region_model.py", ("--copies", "2")),
+        ("render_tree.py", ()),
+        ("start_up.py", ()),
+        ("vm_orders.py", ("--orders", "50")),
+    ],
+)
+def test_a_benchmark_of_commands_and_data_comes_to_its_end(name: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    """Those that are not listed need a local region, a store of metrics, or more than ten minutes."""
+    figures = tmp_path / "figures.json"
+    command = [sys.executable, FOLDER / name, "--rounds", "1", "--json", figures, *options]
+
+    outcome = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+
+    assert "Traceback" not in outcome.stderr, outcome.stderr
+    assert json.loads(figures.read_text())
