@@ -187,7 +187,8 @@ class CheckResult(Struct):
         for text, items in alike.items():
             yield f"  {text} ({plural(len(items), 'object')}, such as {items[0].fact.title})"
         for problem, waiver in self.judgement.waived_checks:
-            yield f"  waived: {problem.rule}: {problem.place} {problem.where}{problem.text}; {waiver}"
+            accepted = problem.text.rpartition("; ")[0] or problem.text  # without the remedy
+            yield f"  waived: {problem.rule}: {problem.place} {problem.where}{accepted}; {waiver}"
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)

@@ -96,6 +96,7 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
     assert line.startswith("laptop: ok, ")
     assert f" objects, {len(RULES)} policies, 1 waived, " in line
     assert waived.startswith("  waived: networks.unfiltered-hosts: ")
+    assert "add a waiver" not in waived, "the remedy is not repeated for what is accepted"
     assert isolation == resolved(
         "  isolation: dpf-ovn is a tech preview, which upstream does not recommend for production"
         " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex"
