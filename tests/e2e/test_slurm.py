@@ -135,6 +135,7 @@ def test_slurm_conf_has_the_partitions_of_the_data_and_the_node_sets_of_the_oper
     ]
     assert "AccountingStorageHost=slurm-accounting" in lines
     assert "GresTypes=gpu" in lines
+    assert {"Prolog=check-gpus.sh", "SchedulerParameters=nohold_on_prolog_fail"} <= set(lines)
 
 
 def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm: SlurmCluster) -> None:
@@ -158,6 +159,7 @@ def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm:
     sources = controller["spec"]["template"]["spec"]["volumes"][0]["projected"]["sources"]
     assert {source["configMap"]["name"] for source in sources if "configMap" in source} == {
         "slurm-config",
+        "slurm-prolog",
         "slurm-topology",
     }
     assert {source["secret"]["name"] for source in sources if "secret" in source} == {"slurm-keys"}

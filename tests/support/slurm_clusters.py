@@ -22,6 +22,7 @@ SPEC: dict[str, Any] = {
         {"name": "long", "pools": ["train"], "default": True},
         {"name": "short", "pools": ["train", "infer"], "max_hours": 4, "priority": 10},
     ],
+    "gpu_check": True,
     "controller": {"storage_class": "shared-nfs"},
     "accounting": {"endpoint": "mysql.example:3306", "password_secret": "database"},
     "login": {"users_secret": "users", "sources": ["203.0.113.0/24", "192.0.2.0/26"]},

@@ -28,9 +28,29 @@ NAME = "slurm"
 LOGIN = "login"
 """Name of the login nodes and of their Service."""
 TOPOLOGY = "slurm-topology"
+PROLOG = "slurm-prolog"
+GPU_CHECK = "check-gpus.sh"
+"""Script before jobs. It runs as root in the pod of the node, without a search path; the container toolkit adds
+``nvidia-smi``."""
+_GPU_CHECK = r"""#!/bin/sh
+# Fails if a GPU on the PCI bus does not answer; Slurm then drains the node.
+present=0
+for device in /sys/bus/pci/devices/*; do
+  read -r vendor <"$device/vendor" && read -r class <"$device/class" || continue
+  case "$vendor $class" in "0x10de 0x03"*) present=$((present + 1)) ;; esac
+done
+[ "$present" -gt 0 ] || exit 0
+answering=0
+for line in $(/usr/bin/timeout 30 /usr/bin/nvidia-smi --query-gpu=uuid --format=csv,noheader); do
+  case "$line" in GPU-*) answering=$((answering + 1)) ;; esac
+done
+[ "$answering" -eq "$present" ]
+"""
 IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
 """Images that the version vector must contain."""
 GROUP = "slinky.slurm.net/v1beta1"
+_REQUEUE = "SchedulerParameters=nohold_on_prolog_fail\n"
+"""Line of slurm.conf without which Slurm holds the job of a failed prolog until an administrator releases it."""
 _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
 SSH_PORT = 22
@@ -61,6 +81,7 @@ class SlurmInput(Struct):
             *annotating(self.cluster, NAMESPACE, self.pools, self.images, system_pool=self.system_pool),
             *self._volumes(),
             manifest("v1", "ConfigMap", TOPOLOGY, **self._place(), data={"topology.yaml": topology_file(self.pools)}),
+            *self._prolog(),
             *self._accounting(),
             self._controller(),
             self._rest_api(),
@@ -91,6 +112,11 @@ class SlurmInput(Struct):
 
     def _container(self, image: str) -> dict[str, Any]:
         return {"image": self.images[image], "imagePullPolicy": "IfNotPresent"}
+
+    def _prolog(self) -> Iterator[Manifest]:
+        """Yield the script that slurmctld sends to the nodes, which the operator names in slurm.conf."""
+        if self.spec.gpu_check:
+            yield manifest("v1", "ConfigMap", PROLOG, **self._place(), data={GPU_CHECK: _GPU_CHECK})
 
     def _accounting(self) -> Iterator[Manifest]:
         spec = self.spec.accounting
@@ -135,7 +161,8 @@ class SlurmInput(Struct):
                 "reconfigure": self._container("slurmctld"),
                 "logfile": self._container(LOGFILE),
                 "configFileRefs": [self._reference(TOPOLOGY)],
-                "extraConf": partition_lines(self.spec.partitions, pools),
+                **given(prologScriptRefs=[self._reference(PROLOG)] if self.spec.gpu_check else None),
+                "extraConf": _REQUEUE * self.spec.gpu_check + partition_lines(self.spec.partitions, pools),
                 "persistence": {
                     "enabled": True,
                     "accessModes": ["ReadWriteOnce"],

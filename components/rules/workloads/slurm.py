@@ -140,6 +140,18 @@ def whole_gpus(environment: Environment) -> Iterator[Problem]:
                 break
 
 
+def gpu_check(environment: Environment) -> Iterator[Problem]:
+    """Report checks of GPUs in Slurm clusters without GPUs."""
+    kinds = environment.instance_types.by_name
+    for placed, spec, path in _slurm(environment):
+        mine = [pool for pool in placed.cluster.pools if pool.name in spec.pools]
+        known = [kinds[pool.instance_type] for pool in mine if pool.instance_type in kinds]
+        if spec.gpu_check and known and not any(kind.gpu for kind in known):
+            there = place(environment, placed.file, (*path, "partitions"))
+            text = f"no pool of the partitions ({there}) has GPUs to count; remove it"
+            yield problem(environment, placed.file, (*path, "gpu_check"), text)
+
+
 def node_names(environment: Environment) -> Iterator[Problem]:
     """Report pools whose name Slurm interprets, or that is the name of another pool's node.
 
@@ -250,5 +262,5 @@ def _keeps(entry: StorageClassSpec, *, shared: bool) -> bool:
 
 RULES = Rules(
     references=(partition_pools, volume_classes),
-    data=(add_on, durable_state, locks, unused_locks, whole_gpus, node_names, logins),
+    data=(add_on, durable_state, locks, unused_locks, whole_gpus, gpu_check, node_names, logins),
 )

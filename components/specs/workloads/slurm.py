@@ -153,6 +153,9 @@ class SlurmSpec(CheckedSpec):
     """Number of pods of the REST API (slurmrestd), through which the operator also drains nodes."""
     volumes: tuple[SlurmVolumeSpec, ...] = Field(default=(), max_length=16)
     """Volumes that login nodes and compute nodes share."""
+    gpu_check: bool = False
+    """Whether each node counts its GPUs before it starts a job (Slurm's prolog). A node on which a GPU does not answer
+    is drained, and its batch job is queued again for other nodes."""
     keys_secret: DnsLabel = "slurm-keys"  # noqa: S105 - a name
     """Secret in namespace ``slurm-cluster`` of the cluster with the keys ``slurm.key`` and ``jwt.key``, by which the
     daemons trust each other and tokens. It never changes."""

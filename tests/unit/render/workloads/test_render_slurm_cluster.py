@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,3 +183,48 @@ def test_a_pool_without_gpus_has_no_gres(laptop: Environment) -> None:
     plain = replace(first, kind=changed(first.kind, gpu=None))
 
     assert plain.gres == ""
+
+
+def test_slurm_queues_jobs_again_and_drains_nodes_whose_gpus_fail(laptop: Environment) -> None:
+    objects = {(item.kind, item.name): item for item in objects_of(slurm_input(laptop))}
+    controller = spec(objects, "Controller")
+
+    assert [item["name"] for item in controller["prologScriptRefs"]] == ["slurm-prolog"]
+    assert "SchedulerParameters=nohold_on_prolog_fail" in controller["extraConf"].splitlines()
+    assert list(objects["ConfigMap", "slurm-prolog"].body["data"]) == ["check-gpus.sh"]
+
+
+GPU, SWITCH, DPU = ("0x10de", "0x030200"), ("0x10de", "0x068000"), ("0x15b3", "0x020000")
+
+
+@pytest.mark.parametrize(
+    ("devices", "listing", "passes"),
+    [
+        ([DPU], "exit 9", True),
+        ([GPU, GPU, SWITCH, DPU], "echo GPU-1; echo GPU-2", True),
+        ([GPU, GPU, SWITCH], "echo GPU-1", False),
+        ([GPU, GPU], "echo GPU-1; echo Unable to determine the device handle; exit 15", False),
+        ([GPU], "exit 9", False),
+    ],
+)
+def test_the_check_compares_gpus_on_the_bus_with_those_that_answer(
+    laptop: Environment, tmp_path: Path, devices: list[tuple[str, str]], listing: str, *, passes: bool
+) -> None:
+    [script] = [item for item in objects_of(slurm_input(laptop)) if item.name == "slurm-prolog"]
+    for number, (vendor, kind) in enumerate(devices):
+        device = tmp_path / "bus" / f"0000:{number:02}:00.0"
+        device.mkdir(parents=True)
+        (device / "vendor").write_text(f"{vendor}\n")
+        (device / "class").write_text(f"{kind}\n")
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\n{listing}\n")
+    tool.chmod(0o755)
+    text = script.body["data"]["check-gpus.sh"]
+    for real, replacement in (("/sys/bus/pci/devices", tmp_path / "bus"), ("/usr/bin/nvidia-smi", tool)):
+        assert real in text
+        text = text.replace(real, str(replacement))
+    (tmp_path / "check.sh").write_text(text)
+
+    done = subprocess.run(["/bin/sh", tmp_path / "check.sh"], env={}, check=False)
+
+    assert (done.returncode == 0) is passes
