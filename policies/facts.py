@@ -15,11 +15,12 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.catalog import Channel, GoldenImage
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
-from components.specs.region.versions import Chart
+from components.specs.region.versions import Chart, ObservedSpec
 from components.specs.struct import Struct, field
 
 if TYPE_CHECKING:
     from components.lookups.monitor_targets import Target
+    from components.lookups.observed_components import Observation
     from policies.stack_objects import StackObjects
 
 _Entry = TypeVar("_Entry")
@@ -161,6 +162,10 @@ class Context(Struct):
     """Services and pods that monitors can select; None in a deployment, which evaluates one object at a time."""
     monitored: frozenset[tuple[str, str]] | None = None
     """Clusters and namespaces with a Service or pod that a monitor selects; None in a deployment."""
+    observation: Observation | None = None
+    """Alerts and dashboards of all slices; None in a deployment."""
+    observed: Mapping[str, ObservedSpec] = field(default_factory=dict)
+    """Declared observation of charts and manifest artefacts in the catalogue, by name."""
     scraped: Collection[str] = frozenset()
     """Clusters with an add-on that provides monitoring."""
     subjects: tuple[str | None, ...] = (None,)
@@ -213,6 +218,7 @@ class Context(Struct):
             host_namespaces=_later("host_namespaces", environment),
             rolling=frozenset(environment.image_pins.rollouts),
             scraped=_later("scraped", environment),
+            observed=environment.versions.observed,
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar, assert_never
 
 from components.inputs import (
+    add_ons,
     admission,
     buckets,
     cluster_access,
@@ -24,7 +25,6 @@ from components.inputs import (
 )
 from components.inputs.extensions.inputs import extension_inputs
 from components.inputs.workloads import queues, serving, slurm
-from components.lookups import add_ons
 from components.lookups.network import dns
 from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind

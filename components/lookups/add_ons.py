@@ -1,27 +1,22 @@
-"""Add-ons of clusters with their values, and the inputs to render them."""
+"""Add-ons of clusters with their values, and the properties of clusters on which these depend."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.metrics_series import agents, nodes_series
-from components.lookups.network.dpu_ports import load_balancer_port
 from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
 from components.lookups.node_tests import cluster_tests
-from components.lookups.pools import PlacedCluster, clusters, has_autoscaling, has_public_login, public_addresses
-from components.render.add_ons.add_ons import AddOnsInput, needs_of
+from components.lookups.pools import PlacedCluster, clusters, has_autoscaling
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
-from components.render.add_ons.load_balancers import LoadBalancers
 from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
 from components.render.region.logs import log_store
 from components.render.region.metrics_store import store_of
-from components.render.vms.vm_images import NAMESPACE as VMS
 from components.render.workloads.kueue import CHART, QueueSettings
-from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
@@ -31,7 +26,6 @@ from components.specs.keys import pool_key
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 DEFAULT = "default"
-_FIRST = (Capability.NETWORK, Capability.MONITORING)
 CONSEQUENCES: Mapping[Capability | None, str] = {
     Capability.NODE_FEATURES: "nodes have no hardware labels",
     Capability.GPUS: "pods cannot use GPUs",
@@ -45,30 +39,6 @@ CONSEQUENCES: Mapping[Capability | None, str] = {
     None: "dependent software cannot be installed",
 }
 """Consequence of each missing capability. ``jacquard check`` itself rejects a cluster without a network."""
-
-
-def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
-    """Yield the input for the add-ons of a cluster; nothing if the cluster has no add-ons."""
-    chosen = tuple(_in_order(add_ons(environment, placed)))
-    if chosen:
-        cluster = placed.cluster
-        numbers = environment.allocations.vpcs[cluster.vpc].of_cluster(cluster.name)
-        yield AddOnsInput(
-            name=cluster.name,
-            cluster=cluster.name,
-            add_ons=chosen,
-            facts=facts(environment, placed),
-            pins=environment.image_pins.charts_of(cluster.name),
-            overrides=overrides(environment, cluster),
-            tests=node_tests(environment, placed),
-            load_balancers=LoadBalancers(
-                vpc=numbers.of_kind("load_balancers"),
-                public=public_addresses(environment, placed),
-                public_namespaces=_public_namespaces(placed),
-                asn=numbers.asn,
-                interface=load_balancer_port(environment, cluster.name),
-            ),
-        )
 
 
 def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
@@ -91,15 +61,6 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
         return is_default(environment, entry) and fits and wanted and entry.gives not in provided
 
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
-
-
-def _public_namespaces(placed: PlacedCluster) -> tuple[str, ...]:
-    """Return the namespaces of a cluster with Services that have a public address."""
-    vms = placed.tenant.vms
-    return (
-        *((VMS,) if vms is not None and vms.cluster == placed.cluster.name else ()),
-        *((SLURM,) if has_public_login(placed.cluster) else ()),
-    )
 
 
 def is_default(environment: Environment, entry: AddOn) -> bool:
@@ -174,17 +135,6 @@ def nvlink(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
     """Return the nodes per NVLink domain, by instance type, for types of the cluster whose NVLink spans nodes."""
     kinds = (environment.instance_types.by_name.get(pool.instance_type) for pool in placed.cluster.pools)
     return {kind.name: kind.nodes_per_rack for kind in kinds if kind and kind.spans_nodes}
-
-
-def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
-    """Yield add-ons in dependency order: the network first, then the add-ons that define the kinds of monitors."""
-    remaining = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
-    while remaining:
-        names = {entry.name for entry in remaining}
-        # A rule reports cycles in the catalogue.
-        first = next(entry for entry in remaining if names.isdisjoint(needs_of(entry, remaining)))
-        remaining.remove(first)
-        yield first
 
 
 def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:

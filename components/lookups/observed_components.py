@@ -1,4 +1,4 @@
-"""Observation of components: monitors, alerts and dashboards, or the reason why a component has no monitor."""
+"""Observation of components: monitors, alerts and dashboards, or the reason why a component lacks one of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
@@ -11,12 +11,15 @@ from pydantic import Field, JsonValue
 from components.lookups.monitor_targets import Target
 from components.lookups.table_files import table_file
 from components.render.manifest import MANAGEMENT, Manifest
+from components.render.region import dashboards
 from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Text
+from components.specs.region.versions import ObservedSpec
 from components.specs.struct import Struct
 
 FILE = Path(__file__).with_suffix(".yaml")
 RELEASES = frozenset({"HelmRelease", "Kustomization"})
 """Kinds of releases of charts and of manifest artefacts."""
+_MISSING = "its row in versions.yaml has neither this part nor a reason"
 
 
 class Monitor(StrEnum):
@@ -30,6 +33,14 @@ class Monitor(StrEnum):
     """There is no monitor."""
 
 
+class ObservedPart(StrEnum):
+    """Part of the observation of a component."""
+
+    MONITOR = "monitor"
+    ALERTS = "alerts"
+    DASHBOARDS = "dashboards"
+
+
 class ObservedComponent(CheckedSpec):
     """Row of the table."""
 
@@ -40,16 +51,24 @@ class ObservedComponent(CheckedSpec):
     """Whether only regions with a store of metrics have the monitor of the library."""
     values: dict[str, JsonValue] = Field(default_factory=dict)
     """Values of the chart, by path, that enable its monitor; empty if the chart always has it."""
-    because: Text | None = None
-    """Reason why there is no monitor."""
     alerts: tuple[Text, ...] = ()
     """Alerts about the component, in addition to those of its own rules."""
     dashboards: tuple[Text, ...] = ()
+    """Dashboards with its metrics."""
+    without: dict[ObservedPart, Text] = Field(default_factory=dict)
+    """Reason for each part that the component does not have."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a missing or needless reason, and values without a monitor of the chart."""
-        if (self.because is None) is (self.monitor is Monitor.NONE):
-            yield ConstraintViolation("is required without a monitor, and only then", ("because",), str(self.because))
+        """Yield missing and needless reasons, and values without a monitor of the chart."""
+        parts = {
+            ObservedPart.MONITOR: self.monitor is not Monitor.NONE,
+            ObservedPart.ALERTS: bool(self.alerts),
+            ObservedPart.DASHBOARDS: bool(self.dashboards),
+        }
+        for part, present in parts.items():
+            if present is (part in self.without):
+                text = f"is required without {part}, and only then"
+                yield ConstraintViolation(text, ("without", part.value), str(self.without.get(part)))
         if self.stored and self.monitor is not Monitor.RENDERED:
             yield ConstraintViolation("requires the monitor of the library", ("stored",), str(self.stored))
         if self.values and self.monitor is not Monitor.CHART:
@@ -102,6 +121,47 @@ class Release(Struct):
         row = self.row
         required = row.values if row else {}
         return {path: value for path, value in required.items() if _at(self.values, path) != value}
+
+
+class Observation(Struct):
+    """Alerts and dashboards that all slices of an environment render."""
+
+    alerts: frozenset[str]
+    """Names of all alerts."""
+    dashboards: frozenset[str]
+    """Titles of all dashboards."""
+
+    def plus(self, items: Iterable[Manifest]) -> "Observation":
+        """Return the observation with the alerts and dashboards among ``items``."""
+        found = tuple(items)
+        return Observation(
+            alerts=self.alerts.union(rule["alert"] for item in found for rule in alert_rules(item)),
+            dashboards=self.dashboards.union(title for item in found for title in dashboards.titles_in(item)),
+        )
+
+
+NOTHING_OBSERVED = Observation(alerts=frozenset(), dashboards=frozenset())
+
+
+def alert_rules(item: Manifest) -> list[Mapping[str, Any]]:
+    """Return the alerts of a rule of any kind, such as PrometheusRule; empty for another object."""
+    groups = item.body.get("spec", {}).get("groups") if item.kind.endswith("Rule") else None
+    return [rule for group in groups or () for rule in group["rules"] if "alert" in rule]
+
+
+def declared_row(name: str, observed: ObservedSpec) -> ObservedComponent:
+    """Return the row of a chart or artefact that the library does not know, from its declaration in the catalogue."""
+    reasons = observed.without
+    without = {part: getattr(reasons, part.value) or _MISSING for part in ObservedPart}
+    for part, names in ((ObservedPart.ALERTS, observed.alerts), (ObservedPart.DASHBOARDS, observed.dashboards)):
+        if names:
+            del without[part]
+    monitor = Monitor.NONE if reasons.monitor else Monitor.RENDERED
+    if monitor is Monitor.RENDERED:
+        del without[ObservedPart.MONITOR]
+    return ObservedComponent(
+        name=name, monitor=monitor, alerts=observed.alerts, dashboards=observed.dashboards, without=without
+    )
 
 
 def _at(values: Any, path: str) -> Any:

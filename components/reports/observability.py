@@ -10,7 +10,10 @@ from components.lookups.observed_components import (
     RELEASES,
     Monitor,
     ObservedComponent,
+    ObservedPart,
     Release,
+    alert_rules,
+    declared_row,
     selected,
     table,
 )
@@ -21,12 +24,13 @@ from components.render.region.monitors import Audience
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.region.observability import ReceiverSpec
+from components.specs.region.versions import ObservedSpec
 
 CONCEPT, CLUSTERS = "concept", "clusters"
 _INPUT = "Input"
 _OF_RELEASES = ("ReleaseNotReady",)
 _WITHOUT_STORE = "only regions with a store of metrics have its monitor"
-_UNKNOWN = "observed_components.yaml has no row"
+_UNKNOWN = "neither the library nor a row in versions.yaml describes it"
 
 
 class ObservedRow(Spec):
@@ -41,8 +45,8 @@ class ObservedRow(Spec):
     monitor: Monitor
     monitored: int
     """Number of instances with a monitor."""
-    because: str | None
-    """Reason why there is no monitor."""
+    without: dict[ObservedPart, str]
+    """Reason for each part that the component does not have, by part."""
     alerts: tuple[str, ...]
     """Alerts that the region renders."""
     dashboards: tuple[str, ...]
@@ -88,14 +92,17 @@ def observability(environment: Environment) -> Observability:
                 of_concept = list(objects(entry.rendered))
                 items += of_concept
                 counted.monitored += any(item.kind in MONITORS for item in of_concept)
-                counted.alerts |= dict.fromkeys(rule["alert"] for item in of_concept for rule in _rules(item))
-    rules = [(item.cluster, rule) for item in items for rule in _rules(item)]
+                counted.alerts |= dict.fromkeys(rule["alert"] for item in of_concept for rule in alert_rules(item))
+    rules = [(item.cluster, rule) for item in items for rule in alert_rules(item)]
     found = _Found(environment, rules)
     rows = [found.row(CONCEPT, name, _of(table().concepts, name), entry) for name, entry in concepts.items()]
-    return Observability(environment=environment.name, rows=(*rows, *_releases(items, found)))
+    declared = environment.versions.observed
+    return Observability(environment=environment.name, rows=(*rows, *_releases(items, found, declared)))
 
 
-def _releases(items: Iterable[Manifest], found: "_Found") -> Iterator[ObservedRow]:
+def _releases(
+    items: Iterable[Manifest], found: "_Found", declared: Mapping[str, ObservedSpec]
+) -> Iterator[ObservedRow]:
     items = list(items)
     places = selected((item for item in items if item.kind in MONITORS), targets(items))
     counted: dict[tuple[str, str], _Instances] = {}
@@ -103,6 +110,8 @@ def _releases(items: Iterable[Manifest], found: "_Found") -> Iterator[ObservedRo
     for release in (Release.of(item.body["spec"], str(item.namespace)) for item in items if item.kind in RELEASES):
         key = (MANAGEMENT if release.cluster == MANAGEMENT else CLUSTERS, release.name)
         entry, rows[key] = counted.setdefault(key, _Instances(alerts=dict.fromkeys(_OF_RELEASES))), release.row
+        if rows[key] is None and release.name in declared:
+            rows[key] = declared_row(release.name, declared[release.name])
         entry.instances += 1
         entry.monitored += _is_monitored(release, places)
     for (place, name), entry in sorted(counted.items(), key=lambda row: (row[0][0] != MANAGEMENT, row[0][1])):
@@ -114,12 +123,6 @@ def _is_monitored(release: Release, places: frozenset[tuple[str, str]]) -> bool:
     if row is None or row.monitor is Monitor.RENDERED:
         return (release.cluster, release.namespace) in places
     return row.monitor is Monitor.CHART and not release.unset()
-
-
-def _rules(item: Manifest) -> list[Mapping[str, Any]]:
-    """Return the alerts of a rule of any kind, such as PrometheusRule."""
-    groups = item.body.get("spec", {}).get("groups") if item.kind.endswith("Rule") else None
-    return [rule for group in groups or () for rule in group["rules"] if "alert" in rule]
 
 
 def _of(rows: Iterable[ObservedComponent], name: str) -> ObservedComponent | None:
@@ -142,14 +145,14 @@ class _Found:
         alerts = tuple(alert for alert in names if alert in self._rules)
         sent = [labels for alert in alerts for cluster, labels in self._rules[alert] if cluster == MANAGEMENT]
         inside = any(cluster != MANAGEMENT for alert in alerts for cluster, _ in self._rules[alert])
-        monitor, because = _observed(row, entry)
+        monitor, without = _observed(row, entry)
         return ObservedRow(
             component=name,
             place=place,
             instances=entry.instances,
             monitor=monitor,
             monitored=entry.monitored,
-            because=because,
+            without=without,
             alerts=alerts,
             dashboards=row.dashboards if row else (),
             operators=tuple(receiver.name for receiver in self._operators if _gets(receiver, sent)),
@@ -168,13 +171,13 @@ class _Found:
                 yield tenant
 
 
-def _observed(row: ObservedComponent | None, entry: _Instances) -> tuple[Monitor, str | None]:
-    """Return the monitor of a component of the region, or the reason why it has none."""
+def _observed(row: ObservedComponent | None, entry: _Instances) -> tuple[Monitor, dict[ObservedPart, str]]:
+    """Return the monitor of a component of the region, and the reasons for the parts that it does not have."""
     if row is None:
-        return Monitor.NONE, _UNKNOWN
+        return Monitor.NONE, dict.fromkeys(ObservedPart, _UNKNOWN)
     if row.stored and not entry.monitored:
-        return Monitor.NONE, _WITHOUT_STORE
-    return row.monitor, row.because
+        return Monitor.NONE, {ObservedPart.MONITOR: _WITHOUT_STORE, **row.without}
+    return row.monitor, row.without
 
 
 def _gets(receiver: ReceiverSpec, sent: Iterable[Mapping[str, str]]) -> bool:

@@ -13,6 +13,7 @@ from policies.rules.clusters import (
     turns_on_fabric,
     unmatched_monitor,
     unmonitored_component,
+    unobserved_component,
     unsized_vm,
 )
 from policies.rules.deployments import (
@@ -68,6 +69,7 @@ MODULES = (
     privileged_namespace,
     unmatched_monitor,
     unmonitored_component,
+    unobserved_component,
     incomplete_alert,
     left_out_add_on,
     overridden_add_on,

@@ -17,8 +17,8 @@ from helm_charts import Helm
 from local_region import wait_until
 from rendered_objects import objects_of
 
+from components.inputs import add_ons
 from components.inputs.workloads import queues
-from components.lookups import add_ons
 from components.lookups.pools import PlacedCluster, clusters
 from jacquard.lab.rehearsal import crds
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef

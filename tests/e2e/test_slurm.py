@@ -21,7 +21,7 @@ from rendered_objects import objects_of
 from slurm_api_server import LEAVES, SlurmCluster
 from slurm_clusters import CLUSTER, placed_slurm, slurm_input
 
-from components.lookups import add_ons
+from components.inputs import add_ons
 from components.programs.slurm_topology import ANNOTATION
 from components.render.workloads.slurm_pool import NAMESPACE
 from components.specs.environment import Environment

@@ -12,10 +12,12 @@ import yaml
 from recording_fact import RecordingFact
 
 from components.lookups.monitor_targets import Target
+from components.lookups.observed_components import Observation
 from components.render.manifest import MANAGEMENT
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
+from components.specs.region.versions import MissingPartsSpec, ObservedSpec
 from components.specs.struct import replace
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.judging import Judge, Violation
@@ -43,6 +45,15 @@ _TARGETS = tuple(
     )
 )
 """Services and pods that monitors can select."""
+_OBSERVATION = Observation(alerts=frozenset({"ToolsDown"}), dashboards=frozenset({"Tools"}))
+_OBSERVED = {
+    "rendered-parts": ObservedSpec(alerts=("ToolsDown",), dashboards=("Tools",)),
+    "reasons": ObservedSpec(
+        without=MissingPartsSpec(monitor="no metrics", alerts="no metrics", dashboards="no metrics")
+    ),
+    "one-part": ObservedSpec(alerts=("ToolsDown",)),
+    "misspelt": ObservedSpec(alerts=("ToolDown",), dashboards=("Tool",)),
+}
 _MONITORED, _SCRAPED = frozenset({(MANAGEMENT, "data-stores"), ("globex-lab", "tools")}), frozenset({"globex-lab"})
 _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
@@ -52,7 +63,13 @@ _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 def context(laptop: Environment, now: dt.datetime) -> Context:
     """Return the context of laptop with listed registries, and with targets of monitors."""
     return replace(
-        Context.of(laptop, now), registries=_REGISTRIES, targets=_TARGETS, monitored=_MONITORED, scraped=_SCRAPED
+        Context.of(laptop, now),
+        registries=_REGISTRIES,
+        targets=_TARGETS,
+        monitored=_MONITORED,
+        scraped=_SCRAPED,
+        observation=_OBSERVATION,
+        observed=_OBSERVED,
     )
 
 

@@ -12,8 +12,8 @@ from environment_data import LAPTOP, REFERENCES, reference
 from nvlink_racks import racks
 from rendered_objects import objects_of
 
+from components.inputs.add_ons import of_cluster
 from components.inputs.manifests import manifests
-from components.lookups.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
@@ -61,7 +61,7 @@ def _alerts(item: Manifest) -> Iterator[Alert]:
 def every_alert() -> tuple[Alert, ...]:
     """Return an alert for each rule that the library renders: in the references, and with all add-ons and checks.
 
-    Rules that differ only in the name of a cluster are one.
+    Rules that differ only in the name of a cluster or in a list of namespaces are one.
     """
     more = [alert for add_ons in _ADD_ONS for item in _inside(add_ons) for alert in _alerts(item)]
     rules = {_shape(alert.rule): alert for alert in (*(a for name in REFERENCES for a in alerts_of(name)), *more)}
@@ -78,7 +78,7 @@ def _inside(add_ons: tuple[str, ...]) -> tuple[Manifest, ...]:
 
 
 def _shape(rule: Mapping[str, Any]) -> tuple[str, str, str]:
-    return rule["alert"], re.sub('cluster="[^"]*"', "", rule["expr"]), rule["for"]
+    return rule["alert"], re.sub('cluster="[^"]*"|namespace=~"[^"]*"', "", rule["expr"]), rule["for"]
 
 
 def fired(name: str) -> Iterator[dict[str, str]]:

@@ -19,7 +19,7 @@ from helm_charts import Helm
 from local_region import wait_until
 from rendered_objects import objects_of
 
-from components.lookups import add_ons
+from components.inputs import add_ons
 from components.lookups.pools import PlacedCluster
 from components.render import labels as keys
 from components.render.workloads.queues import QueuedPool

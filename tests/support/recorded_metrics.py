@@ -53,7 +53,7 @@ def recorded() -> dict[str, Metric]:
         jobs = frozenset(exporter.get("jobs", ()))
         for name, labels in exporter["metrics"].items():
             found[name] = Metric(labels=of_targets | {*labels}, jobs=jobs)
-    for resource in platform_objects.metrics()["customResourceState"]["config"]["spec"]["resources"]:
+    for resource in platform_objects.metrics(dpf=True)["customResourceState"]["config"]["spec"]["resources"]:
         for entry in resource["metrics"]:
             name = f"{resource['metricNamePrefix']}_{entry['name']}"
             labels = {*_OF_KIND, *resource.get("labelsFromPath", ()), *_own_labels(entry)}

@@ -6,7 +6,7 @@ add-ons must not wait for the monitoring. The chart of compute domains has no mo
 through the DaemonSet metrics of kube-state-metrics.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from components.render.add_ons import gpu_metrics, metrics_writer
@@ -14,8 +14,9 @@ from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
+from components.render.network import kube_ovn
 from components.render.pools import compute_domains
-from components.render.region import certificates, metrics_monitors, monitors
+from components.render.region import availability, certificates, metrics_monitors, monitors
 from components.render.region.logs import collector
 from components.render.region.monitors import Audience
 from components.render.region.operators import CERT_MANAGER
@@ -45,8 +46,16 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     serving.CHART: lambda _: {"enablePrometheus": True},
 }
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
-_NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
-"""Namespace and DaemonSet of the agents of each network add-on."""
+_NETWORKS = {
+    CILIUM: ("kube-system", "cilium"),
+    CALICO: ("calico-system", "calico-node"),
+    kube_ovn.CHART: (kube_ovn.NAMESPACE, "kube-ovn-cni"),
+}
+"""Namespace and DaemonSet of the agents of each network (of Kube-OVN: KUBEOVN:charts/kube-ovn/templates)."""
+_SYSTEM = "kube-system"
+"""Namespace of CoreDNS."""
+_WITH_ALERT = f"cert-manager|.*{serving.CHART}-controller-manager"
+"""Deployments that have an alert of their own: CertManagerDown, ServingControllerDown."""
 _WEEK = "7d"
 _REPAIRED_HOLD = "2m"
 """Time in which Cluster API and kube-state-metrics report that a node without faults is healthy."""
@@ -76,16 +85,22 @@ def prometheus_account(monitoring: AddOn) -> str | None:
     return f"{name[:_MOST_PREFIX].removesuffix('-')}-prometheus"
 
 
-def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manifest]:
+def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...], installed: Mapping[str, str]) -> Iterator[Manifest]:
     """Yield the alerts on metrics of the add-ons in ``cluster``; none without a monitoring add-on.
 
     The store of the region evaluates the alerts if the cluster has only an agent.
+
+    Args:
+        cluster: properties of the cluster.
+        add_ons: add-ons of the cluster.
+        installed: namespaces of all charts in the cluster, by chart.
     """
     monitoring = monitoring_of(add_ons)
     if monitoring is None:
         return
-    rules = [*_nodes(add_ons, cluster.every_check), *_networks(add_ons)]
+    rules = [*_nodes(add_ons, cluster.every_check), *_networks(installed)]
     rules += [
+        _down(sorted({_SYSTEM, *installed.values()})),
         *_compute_domains(add_ons),
         *_load_balancers(add_ons),
         *_certificates(add_ons),
@@ -156,20 +171,25 @@ def history_query(check: NodeCheck) -> str | None:
     return None
 
 
-def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
-    for entry in add_ons:
-        if entry.chart in _NETWORKS:
-            namespace, agents = _NETWORKS[entry.chart]
-            missing = monitors.missing_agents(f'namespace="{namespace}",daemonset="{agents}"')
-            text = "CNI agent not running on some nodes; pods cannot start there."
-            yield _alert("NetworkAgentsDown", "warning", missing, text)
+def _networks(charts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for namespace, agents in (_NETWORKS[chart] for chart in charts if chart in _NETWORKS):
+        missing = availability.missing_agents(f'namespace="{namespace}",daemonset="{agents}"')
+        text = "CNI agent not running on some nodes; pods cannot start there."
+        yield _alert("NetworkAgentsDown", "warning", missing, text)
+
+
+def _down(namespaces: list[str]) -> dict[str, Any]:
+    """Return the alert for Deployments without a pod in ``namespaces``, those of charts and of Kubernetes."""
+    of = f'namespace=~"{"|".join(namespaces)}",deployment!~"{_WITH_ALERT}"'
+    text = "No pod of an add-on is available: it does not act on its objects until one is."
+    return _alert("AddOnDown", "warning", availability.without_pods(of), text)
 
 
 def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart == compute_domains.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
-            missing = monitors.missing_agents(agents)
+            missing = availability.missing_agents(agents)
             text = "Compute domain agent not running on some nodes; pods that claim a channel cannot start there."
             yield _alert("ComputeDomainAgentsDown", "warning", missing, text)
 
@@ -207,7 +227,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart == collector.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{entry.name}-{collector.CHART}{collector.AGENTS}"'
-            missing = monitors.missing_agents(agents)
+            missing = availability.missing_agents(agents)
             text = "Log collector not running on some nodes; their logs are not stored until it runs."
             yield _alert("LogAgentsDown", "warning", missing, text)
             failed = f'sum(rate(otelcol_exporter_send_failed_log_records{{exporter!="{collector.SINK}"}}[10m])) > 0'
@@ -216,7 +236,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _storage() -> dict[str, Any]:
-    missing = monitors.missing_agents(f'namespace=~"{_DRIVERS}"')
+    missing = availability.missing_agents(f'namespace=~"{_DRIVERS}"')
     text = "CSI node agent not running on some nodes; volumes cannot be mounted there."
     return _alert("StorageAgentsDown", "warning", missing, text)
 

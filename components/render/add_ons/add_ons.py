@@ -48,6 +48,8 @@ class AddOnsInput(Struct):
     """Pinned chart releases of the cluster, by chart."""
     overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
     """Values from the data, by add-on."""
+    installed: Mapping[str, str] = field(default_factory=dict)
+    """Namespaces of all charts in the cluster, those of other concepts included, by chart."""
     tests: NodeTests | None = None
     """Tests of the cluster's nodes, which start beside the rules for taints; None if no node is tested."""
 
@@ -87,7 +89,7 @@ class AddOnsInput(Struct):
                 if entry.chart == quarantine.CHART
                 for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks, self.tests)
             ),
-            *alerts(self.facts, self.add_ons),
+            *alerts(self.facts, self.add_ons, self.installed),
         )
 
     def _has_objects(self, entry: AddOn) -> bool:

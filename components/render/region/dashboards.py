@@ -10,7 +10,7 @@ installs it afterwards and only logs an error. Grafana verifies the signature of
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,13 @@ def files() -> dict[str, str]:
 def titles() -> tuple[str, ...]:
     """Return the titles of all dashboards."""
     return tuple(str(json.loads(text)["title"]) for text in files().values())
+
+
+def titles_in(item: Manifest) -> Iterator[str]:
+    """Yield the titles of the dashboards in ``item``, a ConfigMap that Grafana's sidecar loads; none otherwise."""
+    if item.kind == "ConfigMap" and LABEL in (item.body["metadata"].get("labels") or {}):
+        for text in (item.body.get("data") or {}).values():
+            yield str(json.loads(text)["title"])
 
 
 def _shows_logs(text: str) -> bool:

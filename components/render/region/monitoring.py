@@ -18,13 +18,16 @@ _REPLACED = {"kubeApiserverBurnrate": False, "kubeApiserverSlos": False}
 (PHC:charts/kube-prometheus-stack/templates/prometheus/rules-1.14/kube-apiserver-slos.yaml)."""
 
 
-def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({}), logged: Iterable[str] = ()) -> Operator:
+def operator(
+    region: RegionSpec, tenants: Tenants = MappingProxyType({}), logged: Iterable[str] = (), *, dpf: bool = False
+) -> Operator:
     """Return the monitoring of the management cluster. Alerts have the label ``region``.
 
     Args:
         region: the region.
         tenants: receivers of each tenant.
         logged: tenants whose logs are in the store of the region, if it has one.
+        dpf: whether DPF is installed, whose DPUs are then observed.
     """
     alerting = alert_routes.values(region.observability, tenants)
     prometheus = alerting.get("prometheus", {}).get("prometheusSpec", {})
@@ -44,7 +47,7 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({}), logged
                     **metrics_store.remote_write(region),
                 }
             },
-            "kube-state-metrics": platform_objects.metrics(),
+            "kube-state-metrics": platform_objects.metrics(dpf=dpf),
             **_data_sources(region, logged),
         },
     )

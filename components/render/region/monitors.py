@@ -262,16 +262,6 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     ]
 
 
-def missing_agents(selector: str) -> str:
-    """Return the expression for DaemonSets with more missing pods than nodes are not ready.
-
-    Args:
-        selector: matchers of the labels of the DaemonSets.
-    """
-    not_ready = 'sum(kube_node_status_condition{condition="Ready",status!="true"})'
-    return f"kube_daemonset_status_number_unavailable{{{selector}}} > scalar({not_ready})"
-
-
 def alert(
     name: str,
     severity: str,

@@ -1,9 +1,12 @@
-"""Metrics and alerts for objects of Flux and Cluster API in the management cluster.
+"""Metrics and alerts for objects of Flux, Cluster API and DPF in the management cluster.
 
 Releases in tenants' clusters, pools, nodes and control planes are objects of the management cluster. Its
 kube-state-metrics exports their conditions, with the metric names of upstream's dashboards
 (fluxcd/flux2-monitoring-example, CAPI:config/metrics). Labels of the objects without a value are omitted
 (KSM:pkg/customresourcestate/registry_factory.go addPathLabels).
+
+The controllers of DPF have no metrics that are documented, so that DPUs are observed by their objects: their phase, and
+the condition ``OperationalReady`` for the services on them (``jacquard/observe/dpu_status.py``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,6 +27,27 @@ _FLUX = {
 }
 """Version, kind and plural of Flux objects, by API group."""
 _CLUSTER_API, _VERSION = "cluster.x-k8s.io", "v1beta2"
+_DPF, _DPF_VERSION = "provisioning.dpu.nvidia.com", "v1alpha1"
+_PHASES = (
+    "Initializing",
+    "Node Effect",
+    "Pending",
+    "Config FW Parameters",
+    "Prepare BFB",
+    "OS Installing",
+    "DPU Config",
+    "DPU Cluster Config",
+    "Host Network Configuration",
+    "Ready",
+    "Error",
+    "Deleting",
+    "Rebooting",
+    "Perform ARM Force Restart",
+    "Initialize Interface",
+    "Node Effect Removal",
+    "Checking Host Reboot Required",
+)
+"""Phases of a DPU, in the order of its schema (DPF v26.4.1: CRD dpus.provisioning.dpu.nvidia.com)."""
 _TENANT = {"tenant": ["metadata", "labels", keys.TENANT]}
 _GROUP = {"group": ["metadata", "labels", keys.GROUP]}
 _PAUSED = {"paused": ["spec", "paused"]}
@@ -55,19 +79,25 @@ _SOON = "1m"
 """Hold time of a condition that is False only after a hold time of its health check."""
 
 
-def metrics() -> dict[str, Any]:
-    """Return the values of kube-state-metrics for the metrics of all kinds."""
+def metrics(*, dpf: bool) -> dict[str, Any]:
+    """Return the values of kube-state-metrics for the metrics of all kinds; with ``dpf``, also of DPUs."""
     return {
         "customResourceState": {
             "enabled": True,
-            "config": {"kind": "CustomResourceStateMetrics", "spec": {"resources": [*_resources()]}},
+            "config": {
+                "kind": "CustomResourceStateMetrics",
+                "spec": {"resources": [*_resources(), *(_dpus() if dpf else ())]},
+            },
         },
-        "rbac": {"extraRules": [*_permissions()]},
+        "rbac": {"extraRules": [*_permissions(dpf=dpf)]},
     }
 
 
-def rules(namespace: str, *groups: dict[str, Any]) -> Manifest:
-    """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault, and ``groups``."""
+def rules(namespace: str, *groups: dict[str, Any], dpf: bool) -> Manifest:
+    """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault, and ``groups``.
+
+    With ``dpf``, DPUs have alerts too.
+    """
     kinds = "|".join(kind for _, kind, _ in _FLUX.values())
     unavailable = 'status_condition{type="Available",status="False"} == 1'
     machine, unhealthy = "capi_machine_status_condition", 'type="HealthCheckSucceeded",status="False"'
@@ -118,7 +148,7 @@ def rules(namespace: str, *groups: dict[str, Any]) -> Manifest:
             " host to production, or assign more hosts.",
         ),
     ]
-    alerts += [_rollout_stalled(), *_of_runs()]
+    alerts += [_rollout_stalled(), *(_of_dpus() if dpf else ()), *_of_runs()]
     return prometheus_rule(_NAME, _NAME, alerts, {}, *groups, namespace=namespace, labels={})
 
 
@@ -132,6 +162,23 @@ def _rollout_stalled() -> dict[str, Any]:
         "A rollout that is not paused has replaced no node for two hours; 'jacquard status' lists the nodes that it"
         " waits for.",
         hold=_STALLED,
+    )
+
+
+def _of_dpus() -> Iterator[dict[str, Any]]:
+    """Yield the alerts about DPUs, on which the networks of tenants run."""
+    yield alert(
+        "DpuFailed",
+        "warning",
+        'dpf_dpu_status_phase{phase="Error"} == 1',
+        "DPF failed to provision a DPU, and the host behind it cannot be used; see the conditions of the DPU.",
+    )
+    yield alert(
+        "DpuNotOperational",
+        "warning",
+        'dpf_dpu_operational_condition{type="OperationalReady",status!="True"} == 1'
+        ' and on (name) dpf_dpu_status_phase{phase="Ready"} == 1',
+        "The services on a DPU are not ready: the host behind it may have no network in its VPC.",
     )
 
 
@@ -178,19 +225,38 @@ def _resources() -> Iterator[dict[str, Any]]:
         }
 
 
+def _dpus() -> Iterator[dict[str, Any]]:
+    """Yield the metrics of DPUs."""
+    phase = {"labelName": "phase", "list": [*_PHASES], "path": ["status", "phase"]}
+    yield {
+        "groupVersionKind": {"group": _DPF, "version": _DPF_VERSION, "kind": "DPU"},
+        "labelsFromPath": {"name": ["metadata", "name"], "dpu_node": ["spec", "dpuNodeName"]},
+        "metricNamePrefix": "dpf_dpu",
+        "metrics": [
+            _states("status_phase", "Phase of a DPU.", phase),
+            _conditions("operational_condition", "Operational condition of a DPU.", "operationalConditions"),
+        ],
+    }
+
+
 def _condition(kind: str) -> dict[str, Any]:
+    return _conditions("status_condition", f"Condition of a {kind}.", "conditions", *_CONDITIONS.get(kind, []))
+
+
+def _conditions(name: str, text: str, *path: str) -> dict[str, Any]:
+    """Return the metric of conditions at ``path`` of the status."""
     condition = {
         "labelName": "status",
         "labelsFromPath": {"type": ["type"]},
         "list": ["True", "False", "Unknown"],
-        "path": ["status", "conditions", *_CONDITIONS.get(kind, [])],
+        "path": ["status", *path],
         "valueFrom": ["status"],
     }
-    return {
-        "name": "status_condition",
-        "help": f"Condition of a {kind}.",
-        "each": {"type": "StateSet", "stateSet": condition},
-    }
+    return _states(name, text, condition)
+
+
+def _states(name: str, text: str, states: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "help": text, "each": {"type": "StateSet", "stateSet": dict(states)}}
 
 
 def _info(name: str, text: str, labels: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -207,8 +273,10 @@ def _further(kind: str) -> Iterator[dict[str, Any]]:
         yield {"name": _UP_TO_DATE, "help": text, "each": {"type": "Gauge", "gauge": gauge}}
 
 
-def _permissions() -> Iterator[dict[str, list[str]]]:
+def _permissions(*, dpf: bool) -> Iterator[dict[str, list[str]]]:
     for group, (_, _, plural) in _FLUX.items():
         yield {"apiGroups": [group], "resources": [plural], "verbs": ["list", "watch"]}
     plurals = [plural for plural, _ in _KINDS.values()]
     yield {"apiGroups": [_CLUSTER_API], "resources": plurals, "verbs": ["list", "watch"]}
+    if dpf:
+        yield {"apiGroups": [_DPF], "resources": ["dpus"], "verbs": ["list", "watch"]}

@@ -133,7 +133,7 @@ class RegionInput(Struct):
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *((self.failed_repairs.render(),) if self.failed_repairs else ()),
-            platform_objects.rules(monitoring.NAMESPACE, objectives.of_management(self.spec.slos)),
+            platform_objects.rules(monitoring.NAMESPACE, objectives.of_management(self.spec.slos), dpf=self.dpf),
             *metrics_store.render(self.spec, self.clusters),
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
             *log_store.render(self.spec),
@@ -194,7 +194,7 @@ def region_operators(
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
         *ovn_services.operators(region.dpus, ovn=ovn),
-        monitoring.operator(region, receivers, tenants),
+        monitoring.operator(region, receivers, tenants, dpf=dpf),
         *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
 

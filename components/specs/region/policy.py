@@ -72,6 +72,8 @@ class RuleId(StrEnum):
     """Monitors must select a Service or pods."""
     UNMONITORED_COMPONENT = "unmonitored-component"
     """Charts and manifest artefacts must have a monitor, or a reason why they have none."""
+    UNOBSERVED_COMPONENT = "unobserved-component"
+    """Charts and manifest artefacts must have an alert and a dashboard, or reasons why they have none."""
     INCOMPLETE_ALERT = "incomplete-alert"
     """Alerts must have a hold time, a severity, a summary and a runbook."""
     LEFT_OUT_ADD_ON = "left-out-add-on"

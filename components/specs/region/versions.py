@@ -1,10 +1,14 @@
 """Versions of the catalogue: compatible versions of Kubernetes, operators, drivers and tools for a region."""
 
+from collections.abc import Iterator
+
 from pydantic import Field
 
 from components.specs.add_ons.add_on_values import Tunable, ValuePath
 from components.specs.base import (
     OCI_DIGEST,
+    CheckedSpec,
+    ConstraintViolation,
     DataFile,
     KubernetesMinor,
     KubernetesVersion,
@@ -18,6 +22,35 @@ from components.specs.base import (
 from components.specs.hosts.ironic import IronicSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.cluster_api import ClusterApiSpec
+
+
+class MissingPartsSpec(Spec):
+    """Reasons why a chart or manifest artefact lacks parts of its observation, or contains them itself."""
+
+    monitor: Text | None = None
+    """Reason for a missing ServiceMonitor or PodMonitor, such as that its pods have no metrics."""
+    alerts: Text | None = None
+    """Reason for missing alerts, such as that they are part of the chart."""
+    dashboards: Text | None = None
+    """Reason for missing dashboards, such as that they are part of the chart."""
+
+
+class ObservedSpec(CheckedSpec):
+    """Observation of a chart or manifest artefact that the library does not know (policy ``unobserved-component``)."""
+
+    alerts: tuple[Text, ...] = ()
+    """Names of rendered alerts about it, such as those of an extension component."""
+    dashboards: tuple[Text, ...] = ()
+    """Titles of rendered dashboards with its metrics, in ConfigMaps with the label ``grafana_dashboard``."""
+    without: MissingPartsSpec = MissingPartsSpec.defaults()
+    """Reasons for missing parts; by default it has all of them."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield reasons for parts that are listed."""
+        for part, listed in (("alerts", self.alerts), ("dashboards", self.dashboards)):
+            if listed and (reason := getattr(self.without, part)):
+                text = f"is a reason for missing {part}, but {part} are listed; remove one of the two"
+                yield ConstraintViolation(text, ("without", part), reason)
 
 
 class Chart(Spec):
@@ -51,6 +84,8 @@ class Chart(Spec):
     tunable: dict[ValuePath, Tunable] = Field(default_factory=dict)
     """Values of the release that ``add_on_values`` may set, by path, each with its type or list of allowed strings.
     Values that the library sets cannot be listed."""
+    observed: ObservedSpec | None = None
+    """Alerts and dashboards of the chart, or the reasons why it has none. None for a chart that the library knows."""
 
     def offered_by(self, channel: Channel) -> bool:
         """Return whether ``channel`` offers the release."""
@@ -75,6 +110,8 @@ class ManifestArtefact(Spec):
     contents: dict[Label, Text] = Field(default_factory=dict)
     """Version of each project in the artefact, if it contains several. A commit without a release has a pseudo-version
     of Go, such as ``v0.2.1-0.20260804075712-7ead83ed2a74``. By default ``version`` is that of the only project."""
+    observed: ObservedSpec | None = None
+    """Alerts and dashboards of the artefact, as in ``charts``."""
 
 
 class Tool(Spec):
@@ -115,6 +152,16 @@ class VersionVector(DataFile):
     downloads a ramdisk from the internet at its start, which boots only hosts of one architecture."""
     tools: tuple[Tool, ...] = ()
     """Container images for jobs of the platform."""
+
+    @property
+    def observed(self) -> dict[str, ObservedSpec]:
+        """Return the declared observation of charts and artefacts, by name; the first row of a chart declares it."""
+        declared: dict[str, ObservedSpec] = {}
+        rows: tuple[Chart | ManifestArtefact, ...] = (*self.charts, *self.manifests)
+        for row in rows:
+            if row.observed is not None:
+                declared.setdefault(row.name, row.observed)
+        return declared
 
     def installed(self, channel: Channel) -> dict[str, Chart]:
         """Return the releases, by chart, that a region on ``channel`` installs without pins."""

@@ -9,6 +9,7 @@ that provides monitoring.
 Reported: the same in other stages.
 Correct: a chart of `jacquard show ENV observability` with its values.
 Correct: a ServiceMonitor or PodMonitor in an extension component, which selects the pods of the chart.
+Correct: a row in versions.yaml with `observed: {without: {monitor: it has no metrics}}`.
 Correct: a chart of the management cluster that only regions with a store of metrics observe.
 Not evaluated: unknown charts in the engine, which evaluates one object at a time.
 """
@@ -19,7 +20,7 @@ from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact, contains_unknown
 from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, undecided, violation
 
-_ALLOWED = "releases with a monitor, or with a reason in the table of jacquard show ENV observability"
+_ALLOWED = "releases with a monitor, or with a reason that jacquard show ENV observability lists"
 
 
 def find(fact: Fact, context: Context) -> Finding:
@@ -42,6 +43,9 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 def _selected(release: Release, context: Context) -> Finding:
+    declared = context.observed.get(release.name)
+    if release.row is None and declared and declared.without.monitor:
+        return PASS
     if context.monitored is None:
         return NOT_APPLICABLE
     if (release.cluster, release.namespace) in context.monitored:
@@ -50,7 +54,8 @@ def _selected(release: Release, context: Context) -> Finding:
     return violation(
         found=f"no monitor selects pods in {space} of cluster {release.cluster}, where {release.name} runs",
         allowed=_ALLOWED,
-        fix="render a ServiceMonitor or PodMonitor for its pods, such as in an extension component",
+        fix="render a ServiceMonitor or PodMonitor for its pods, such as in an extension component, or write the "
+        "reason to observed.without.monitor of its row in versions.yaml",
     )
 
 

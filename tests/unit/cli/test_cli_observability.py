@@ -21,9 +21,11 @@ def test_the_text_has_a_table_for_each_place(invoke: Invoke) -> None:
     assert lines.count("component instances monitor alerts dashboards receivers") == 3
     assert any(line.startswith("external-dns 2 rendered ReleaseNotReady,") for line in lines)
     assert any(line.startswith("gpu-operator 2 chart, 0 of 2 ReleaseNotReady") for line in lines)
+    assert "reasons for missing parts" in lines
+    assert "monitor, alerts, dashboards PodPriorities priority classes run no pods" in lines
 
 
-def test_the_json_has_the_reason_without_a_monitor(invoke: Invoke) -> None:
+def test_the_json_has_the_reasons_for_missing_parts(invoke: Invoke) -> None:
     answer = json.loads(invoke("show", "laptop", "observability", "--format", "json").stdout)
 
     rows = {(row["place"], row["component"]): row for row in answer["rows"]}
@@ -34,7 +36,9 @@ def test_the_json_has_the_reason_without_a_monitor(invoke: Invoke) -> None:
         "instances": 2,
         "monitor": "none",
         "monitored": 0,
-        "because": "kube-state-metrics counts its agents, since the network must not wait for the kinds of monitors",
+        "without": {
+            "monitor": "kube-state-metrics counts its agents, since the network must not wait for the kinds of monitors"
+        },
         "alerts": ["ReleaseNotReady"],
         "dashboards": ["Nodes"],
         "operators": ["platform"],

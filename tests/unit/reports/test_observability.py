@@ -9,10 +9,18 @@ from alerts import every_alert
 from environment_data import LAPTOP, REFERENCES, SMALL, reference
 
 from components.inputs.slice_inputs import made
-from components.lookups.observed_components import Monitor, ObservedComponent, Release, table
+from components.lookups.observed_components import (
+    Monitor,
+    ObservedComponent,
+    ObservedPart,
+    Release,
+    declared_row,
+    table,
+)
 from components.lookups.slices import slices
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.reports.observability import CLUSTERS, CONCEPT, Observability, ObservedRow, observability
+from components.specs.region.versions import MissingPartsSpec, ObservedSpec
 
 
 def _rows(report: Observability) -> dict[tuple[str, str], ObservedRow]:
@@ -23,7 +31,9 @@ def _rows(report: Observability) -> dict[tuple[str, str], ObservedRow]:
 def test_each_rendered_component_has_a_row(name: str) -> None:
     rows = observability(reference(name)).rows
 
-    assert [(row.place, row.component) for row in rows if row.because and "no row" in row.because] == []
+    assert [
+        (row.place, row.component) for row in rows if any("versions.yaml" in text for text in row.without.values())
+    ] == []
     assert {row.component for row in rows if row.place != CONCEPT and not row.alerts} == set()
 
 
@@ -100,9 +110,21 @@ def test_a_region_without_a_store_has_the_reason_for_missing_monitors() -> None:
         _rows(observability(reference(name)))["management", "metallb"] for name in ("eu-south-03a", "laptop")
     )
 
-    assert (with_store.monitor, with_store.monitored, with_store.because) == (Monitor.RENDERED, 1, None)
+    assert (with_store.monitor, with_store.monitored, with_store.without) == (Monitor.RENDERED, 1, {})
     assert (without.monitor, without.monitored) == (Monitor.NONE, 0)
-    assert without.because == "only regions with a store of metrics have its monitor"
+    assert without.without == {ObservedPart.MONITOR: "only regions with a store of metrics have its monitor"}
+
+
+def test_a_chart_of_a_user_has_the_parts_that_its_row_in_the_catalogue_declares() -> None:
+    row = declared_row(
+        "tools", ObservedSpec(alerts=("ToolsDown",), without=MissingPartsSpec(monitor="it has no metrics"))
+    )
+
+    assert (row.monitor, row.alerts, row.dashboards) == (Monitor.NONE, ("ToolsDown",), ())
+    assert row.without == {
+        ObservedPart.MONITOR: "it has no metrics",
+        ObservedPart.DASHBOARDS: "its row in versions.yaml has neither this part nor a reason",
+    }
 
 
 def test_without_observability_nobody_gets_alerts() -> None:
@@ -114,12 +136,15 @@ def test_without_observability_nobody_gets_alerts() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"monitor": "none"}, "is required without a monitor, and only then"),
-        ({"monitor": "rendered", "because": "x"}, "is required without a monitor, and only then"),
+        ({"monitor": "none"}, "is required without monitor, and only then"),
+        ({"monitor": "rendered", "without": {"monitor": "x"}}, "is required without monitor, and only then"),
+        ({"monitor": "rendered", "alerts": []}, "is required without alerts, and only then"),
+        ({"monitor": "rendered", "without": {"alerts": "x"}}, "is required without alerts, and only then"),
+        ({"monitor": "rendered", "dashboards": []}, "is required without dashboards, and only then"),
         ({"monitor": "rendered", "values": {"a": True}}, "requires the monitor of the chart"),
         ({"monitor": "chart", "stored": True}, "requires the monitor of the library"),
     ],
 )
-def test_a_row_has_a_monitor_or_a_reason(row: dict[str, Any], problem: str) -> None:
+def test_a_row_has_each_part_or_a_reason(row: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        ObservedComponent.model_validate({"name": "a", **row})
+        ObservedComponent.model_validate({"name": "a", "alerts": ["A"], "dashboards": ["D"], **row})

@@ -10,6 +10,7 @@ from typing import Any
 
 from components.render.manifest import Manifest, ManifestSet
 from components.render.providers import Provider
+from components.render.region.availability import missing_agents, without_pods
 from components.render.region.controllers.controller_metrics import (
     ADDRESSES,
     KAMAJI,
@@ -22,7 +23,7 @@ from components.render.region.controllers.controller_metrics import (
     render,
 )
 from components.render.region.monitoring import NAMESPACE
-from components.render.region.monitors import alert, missing_agents, prometheus_rule
+from components.render.region.monitors import alert, prometheus_rule
 from components.render.region.operators import Operator
 
 _NAME = "controllers"
@@ -75,13 +76,10 @@ def _rules(found: Iterable[Controller], installed: Iterable[Installed], *, sessi
 
 def _down(namespaces: list[str]) -> dict[str, Any]:
     of = f'namespace=~"{"|".join(namespaces)}",deployment!~"{_WITH_ALERT}"'
-    available, wanted = (
-        f"kube_deployment_{metric}{{{of}}}" for metric in ("status_replicas_available", "spec_replicas")
-    )
     return alert(
         "ControllerDown",
         "warning",
-        f"{available} == 0 and on (namespace, deployment) {wanted} > 0",
+        without_pods(of),
         "No pod of a controller of the management cluster is available: its objects are not reconciled.",
     )
 

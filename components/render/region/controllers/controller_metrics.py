@@ -12,7 +12,7 @@ These controllers have no Service here, at the pinned versions:
 - Ironic's operator has no permission to review tokens, so that all requests fail, and expects them without TLS
   (IRSO:config/rbac, IRSO:cmd/main.go).
 - The provider of IronCore has no label that the other controllers in its namespace do not have.
-- DPF: the source of its release is not published.
+- DPF: the source of its release is not published. Its Argo CD has one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -147,6 +147,14 @@ PODS: tuple[ControllerPods, ...] = (
         labels={**_MANAGER, "webhook": "metal3-io-v1alpha1-baremetalhost"},
         port=8443,
         source="BMO:config/base/manager.yaml",
+    ),
+    ControllerPods(
+        of="argo-cd",
+        version="9.4.1",
+        labels=_of_chart("argocd-application-controller"),
+        port=8082,
+        tls=False,
+        source="argoproj/argo-helm:charts/argo-cd/templates/argocd-application-controller/statefulset.yaml",
     ),
     _ironcore("metal-operator", "ICM:config/manager/manager.yaml, config/default/manager_metrics_patch.yaml"),
     _ironcore("boot-operator", "ICBOOT:config/manager/manager.yaml, config/default/manager_metrics_patch.yaml"),

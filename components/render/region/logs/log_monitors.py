@@ -3,9 +3,10 @@
 from typing import Any
 
 from components.render.manifest import Manifest
+from components.render.region.availability import missing_agents
 from components.render.region.metrics_monitors import pod_monitor
 from components.render.region.metrics_store import NAMESPACE
-from components.render.region.monitors import alert, missing_agents, prometheus_rule
+from components.render.region.monitors import alert, prometheus_rule
 from components.specs.region.logs import LogStoreSpec
 
 _NAME = "log-store"

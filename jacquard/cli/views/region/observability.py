@@ -18,7 +18,7 @@ _MANAGEMENT = "charts and manifests of the management cluster"
 
 
 def lines(report: Observability) -> Iterator[Table | Text]:
-    """Yield a table of the concepts, and one of the charts and manifests of each place."""
+    """Yield a table of the concepts, one of the charts and manifests of each place, and one of reasons."""
     for place, rows in groupby(report.rows, lambda row: row.place):
         yield Text(_TITLES.get(place, _MANAGEMENT), "bold")
         table = plain_table(
@@ -35,6 +35,23 @@ def lines(report: Observability) -> Iterator[Table | Text]:
             )
         yield table
         yield Text()
+    yield Text("reasons for missing parts", "bold")
+    yield _reasons(report)
+
+
+def _reasons(report: Observability) -> Table:
+    """Return the reasons, each with the components that lack the same parts for it."""
+    lacking: dict[tuple[str, str], dict[str, None]] = {}
+    for row in report.rows:
+        parts: dict[str, list[str]] = {}
+        for part, reason in row.without.items():
+            parts.setdefault(reason, []).append(part)
+        for reason, names in parts.items():
+            lacking.setdefault((", ".join(names), reason), {})[row.component] = None
+    table = plain_table("without", "components", "reason")
+    for (parts_text, reason), components in lacking.items():
+        table.add_row(parts_text, ", ".join(components), reason)
+    return table
 
 
 def _monitor(row: ObservedRow) -> str:

@@ -10,8 +10,8 @@ from environment_data import reference
 from nvlink_racks import racks
 from rendered_objects import objects_of
 
+from components.inputs.add_ons import of_cluster
 from components.inputs.manifests import everything
-from components.lookups.add_ons import of_cluster
 from components.lookups.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.render.add_ons.add_ons import AddOnsInput
@@ -96,7 +96,7 @@ def test_an_alert_is_about_what_the_cluster_has(
 ) -> None:
     *_, rule = items(laptop, *without)
 
-    assert {one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]} == {*alerts}
+    assert {one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]} == {"AddOnDown", *alerts}
     assert (rule.cluster, rule.namespace) == ("acme-train", "monitoring")
 
 

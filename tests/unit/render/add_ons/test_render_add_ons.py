@@ -9,7 +9,8 @@ import pytest
 from cluster_shape import facts
 from rendered_objects import objects_of
 
-from components.lookups.add_ons import add_ons, of_cluster
+from components.inputs.add_ons import of_cluster
+from components.lookups.add_ons import add_ons
 from components.lookups.node_checks import checks_by_type
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES

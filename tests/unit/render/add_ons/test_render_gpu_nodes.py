@@ -8,7 +8,8 @@ import pytest
 from environment_data import ENVIRONMENTS
 from rendered_objects import objects_of
 
-from components.lookups.add_ons import of_cluster, uses_gpus
+from components.inputs.add_ons import of_cluster
+from components.lookups.add_ons import uses_gpus
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment

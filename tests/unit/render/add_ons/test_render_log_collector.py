@@ -7,7 +7,8 @@ from typing import Any
 from cluster_shape import facts
 from environment_data import reference
 
-from components.lookups.add_ons import add_ons, of_cluster
+from components.inputs.add_ons import of_cluster
+from components.lookups.add_ons import add_ons
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.manifest import MANAGEMENT, Manifest, objects

@@ -8,7 +8,8 @@ from typing import Any
 from cluster_shape import facts
 from environment_data import reference
 
-from components.lookups.add_ons import add_ons, left_out, metrics_writer, of_cluster
+from components.inputs.add_ons import of_cluster
+from components.lookups.add_ons import add_ons, left_out, metrics_writer
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.metrics_writer import CHART, MetricsWriter, delivered, sink_alerts

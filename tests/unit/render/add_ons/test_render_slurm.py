@@ -10,7 +10,7 @@ from helm_charts import Helm
 from rendered_objects import objects_of
 from small_region import changed
 
-from components.lookups.add_ons import of_cluster
+from components.inputs.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment

@@ -130,7 +130,8 @@ def test_an_unknown_metric_label_or_job_is_found(expression: str, problem: str) 
 
 
 def test_the_record_is_about_the_pinned_charts() -> None:
-    pinned = {chart.name: chart.version for chart in reference(LAPTOP.name).versions.charts}
+    versions = reference(LAPTOP.name).versions
+    pinned = {chart.name: chart.version for chart in (*versions.manifests, *versions.charts)}
     of_charts = [exporter for exporter in RECORD["exporters"] if "chart" in exporter]
 
     assert {exporter["name"]: pinned[exporter["chart"]] for exporter in of_charts} == {

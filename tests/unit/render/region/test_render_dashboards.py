@@ -24,8 +24,8 @@ from jacquard.lab.dashboards import dashboards as written
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
 _NAMES = [
-    *("audit", "control-planes", "controllers", "fabric", "gpus", "log-store", "logs", "nodes", "pools", "region"),
-    *("services", "storage", "tenant", "workloads"),
+    *("add-ons", "audit", "control-planes", "controllers", "dpus", "fabric", "gpus", "log-store", "logs", "nodes"),
+    *("pools", "region", "services", "storage", "tenant", "virtual-machines", "workloads"),
 ]
 _OF_LOGS = ("audit", "logs")
 _FILES = pytest.mark.parametrize("name", _NAMES)

@@ -12,15 +12,15 @@ from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.region import monitoring, platform_objects
 
-VALUES = monitoring.operator(reference("laptop").region).values
+VALUES = monitoring.operator(reference("laptop").region, dpf=True).values
 STATE = VALUES["kube-state-metrics"]["customResourceState"]["config"]["spec"]["resources"]
-ALERTS = platform_objects.rules("monitoring").body["spec"]["groups"][0]["rules"]
+ALERTS = platform_objects.rules("monitoring", dpf=True).body["spec"]["groups"][0]["rules"]
 
 
 def test_each_alert_reads_a_metric_that_is_exported() -> None:
     exported = {f"{entry['metricNamePrefix']}_{metric['name']}" for entry in STATE for metric in entry["metrics"]}
 
-    assert {name for rule in ALERTS for name in re.findall(r"(?:gotk|capi)_\w+", rule["expr"])} == exported
+    assert {name for rule in ALERTS for name in re.findall(r"(?:gotk|capi|dpf)_\w+", rule["expr"])} == exported
 
 
 def test_kube_state_metrics_may_list_each_kind_that_it_exports() -> None:
@@ -43,10 +43,14 @@ def test_the_kinds_are_exported_in_the_version_in_which_they_are_applied() -> No
         for item in everything(reference(name))
         if isinstance(item, Manifest) and (parts := item.api_version.split("/"))[1:]
         for group, version in [parts]
-        if (group, item.kind) in of
+        if (group, item.kind) in of or item.kind == "DPUFlavor"
     }
 
-    created = {("cluster.x-k8s.io", "Machine"): applied[("cluster.x-k8s.io", "MachineDeployment")]}
+    created = {
+        ("cluster.x-k8s.io", "Machine"): applied[("cluster.x-k8s.io", "MachineDeployment")],
+        ("provisioning.dpu.nvidia.com", "DPU"): applied[("provisioning.dpu.nvidia.com", "DPUFlavor")],
+    }
+    del applied[("provisioning.dpu.nvidia.com", "DPUFlavor")]
     assert {**applied, **created} == {key: entry["groupVersionKind"]["version"] for key, entry in of.items()}
 
 

@@ -11,8 +11,8 @@ from helm_charts import Helm
 from rendered_objects import objects_of
 from small_region import changed
 
+from components.inputs import add_ons
 from components.inputs.workloads.queues import of_cluster
-from components.lookups import add_ons
 from components.lookups.effects.changes import changes
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest

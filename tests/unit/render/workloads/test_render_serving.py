@@ -13,8 +13,8 @@ from rendered_objects import objects_of
 from serving_example import blocks, completed
 from small_region import changed
 
+from components.inputs import add_ons
 from components.inputs.workloads import queues, serving
-from components.lookups import add_ons
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
 from components.render.workloads.serving import BASE, CHART, alerts
