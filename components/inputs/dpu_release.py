@@ -17,6 +17,7 @@ def dpu_release(environment: Environment) -> DpuRelease | None:
         spec=spec,
         image=str(environment.versions.tool(TOOL)),
         clusters=tuple(placed.cluster.name for placed in clusters(environment) if has_dpus(placed)),
+        thresholds=environment.region.thresholds,
         deployments={deployment.name: deployment.vpc for deployment in deployed},
     )
 

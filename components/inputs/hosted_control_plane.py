@@ -52,6 +52,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         windows=_windows(environment, placed),
         tests=node_tests(environment, placed),
         slos=region.slos,
+        thresholds=region.thresholds,
         audited=region.log_store is not None,
     )
 

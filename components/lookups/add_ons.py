@@ -161,6 +161,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         writer=metrics_writer(environment, placed),
         logs=log_store.writer(environment.region, cluster.name, placed.tenant.log_sink),
         autoscaling=has_autoscaling(placed),
+        thresholds=environment.region.thresholds,
         queues=queue_settings(cluster),
         kueue=environment.chart_inside(cluster.name, CHART),
         endpoints=placed.cluster.serving.names_by_namespace if placed.cluster.serving else {},

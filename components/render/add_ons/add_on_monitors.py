@@ -24,6 +24,7 @@ from components.render.storage.storage import STORAGE_BACKENDS
 from components.render.workloads import kueue, serving, slurm_alerts, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.region.thresholds import TunableAlert
 
 _PROMETHEUS = "kube-prometheus-stack"
 """Chart whose ServiceAccount of Prometheus is known."""
@@ -67,7 +68,6 @@ _DETECTORS: Mapping[Capability | None, Detector] = {
     Capability.MONITORING: Detector.METRICS,
 }
 """Detector of faults by the capability of its add-on."""
-_FULL_PERCENT = 90
 _LATE_DAYS, _LAST_DAYS, _DAY_SECONDS = 7, 1, 86400
 """Days that are left of a kubelet's certificate, as in the alerts of kubernetes-monitoring/kubernetes-mixin:alerts."""
 
@@ -102,7 +102,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...], installed: Mapping
     rules += [
         _down(sorted({_SYSTEM, *installed.values()})),
         *_compute_domains(add_ons),
-        *_load_balancers(add_ons),
+        *_load_balancers(add_ons, cluster.thresholds.of(TunableAlert.LOAD_BALANCER_ADDRESSES_SHORT)),
         *_certificates(add_ons),
         *_logs(add_ons),
         _storage(),
@@ -194,11 +194,11 @@ def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             yield _alert("ComputeDomainAgentsDown", "warning", missing, text)
 
 
-def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+def _load_balancers(add_ons: tuple[AddOn, ...], full_percent: int) -> Iterator[dict[str, Any]]:
     if any(entry.chart == METALLB for entry in add_ons):
         used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
-        text = f"More than {_FULL_PERCENT} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
-        yield _alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
+        text = f"More than {full_percent} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
+        yield _alert("LoadBalancerAddressesShort", "warning", f"{used} > {full_percent / 100}", text)
 
 
 def _certificates(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from components.specs.health.node_checks import Detector, HealthAction, NodeChec
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
+from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct, field
 
 
@@ -46,6 +47,8 @@ class ClusterFacts(Struct):
     """GPU sharing settings of the cluster's pools, without duplicates."""
     hardware: tuple[InstanceType, ...] = ()
     """Instance types of the cluster's pools, without duplicates."""
+    thresholds: Thresholds = Thresholds()
+    """Thresholds of alerts of the region."""
     autoscaling: bool = False
     """Whether the cluster autoscaler scales a pool of the cluster."""
     checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec, Ev
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.pools.intents import NodeIntent
 from components.specs.region.observability import SlosSpec
+from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct
 
 API_PORT = 6443
@@ -66,6 +67,8 @@ class ControlPlane(Struct):
     """Distinct intents of the cluster's nodes."""
     slos: SlosSpec
     """Service level objectives of the API servers."""
+    thresholds: Thresholds = Thresholds()
+    """Thresholds of alerts."""
     audited: bool = False
     """Whether the region has a store of logs, which gets the audit events of all API servers."""
 

@@ -61,7 +61,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     return (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name, labels[keys.TENANT])]),
-        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=dedicated),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=dedicated),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
         *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if dedicated else ()),
         *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),

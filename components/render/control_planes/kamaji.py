@@ -224,7 +224,7 @@ def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...
     return (
         metrics_service(name, labels, _pods(name), _METRICS_PORTS),
         service_monitor(name, labels, [_endpoint(name, job, labels[keys.TENANT]) for job in _METRICS_PORTS]),
-        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), etcd=etcd),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=etcd),
         *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
     )
 

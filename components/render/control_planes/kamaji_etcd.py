@@ -16,6 +16,7 @@ from components.render.objects import manifest
 from components.render.region.budgets import quorum_budget
 from components.render.region.monitors import etcd_rules, pod_monitor
 from components.render.region.operators import Operator, cluster_release
+from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct, replace
 
 CHART = "kamaji-etcd"
@@ -115,10 +116,10 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
     yield from _etcd(release, store.name)
 
 
-def shared_rules(stores: Iterable[SharedDataStore]) -> Iterator[Manifest]:
-    """Yield the alerts of all shared data stores as one object; nothing without a shared data store."""
-    if names := [store.name for store in stores]:
-        yield etcd_rules("data-stores", NAMESPACE, names)
+def shared_rules(stores: Iterable[object], thresholds: Thresholds) -> Iterator[Manifest]:
+    """Yield the alerts of the shared data stores among ``stores`` as one object; nothing without one."""
+    if names := [store.name for store in stores if isinstance(store, SharedDataStore)]:
+        yield etcd_rules("data-stores", NAMESPACE, names, thresholds)
 
 
 def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:

@@ -18,6 +18,7 @@ from components.render.platform_pods import role
 from components.render.program_pods import program
 from components.render.region.monitors import release_rules
 from components.specs.network.dpus import DpuReleaseSpec
+from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct
 
 NAME = "dpu-release"
@@ -41,6 +42,8 @@ class DpuRelease(Struct):
     """Clusters whose hosts are isolated by DPUs."""
     deployments: Mapping[str, str | None]
     """VPC of the hosts of each DPUDeployment; None for unassigned hosts."""
+    thresholds: Thresholds = Thresholds()
+    """Thresholds of alerts."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the region-wide objects of the management cluster."""
@@ -59,7 +62,7 @@ class DpuRelease(Struct):
                 every_minutes=_EVERY_MINUTES,
                 run_seconds=_RUN_SECONDS,
             ),
-            release_rules(NAME, NAMESPACE),
+            release_rules(NAME, NAMESPACE, self.thresholds),
         )
 
     def _settings(self) -> str:

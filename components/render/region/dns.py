@@ -87,7 +87,7 @@ def render(region: RegionSpec) -> tuple[Manifest, ...]:
     return (
         *_role(),
         manifest(API_GROUP, "PodMonitor", CHART, namespace=NAMESPACE, spec=spec),
-        name_rules(CHART, NAMESPACE),
+        name_rules(CHART, NAMESPACE, region.thresholds),
     )
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
-from components.render.region.metrics_size import FREE_PERCENT
 from components.render.region.metrics_store import API, NAME_INSIDE, NAMESPACE
 from components.render.region.monitors import (
     API_GROUP,
@@ -26,6 +25,8 @@ from components.render.region.monitors import (
 )
 from components.render.region.stores.store_certificates import AUTHORITY_KEY, SERVER_SECRET
 from components.specs.region.observability import MetricsStoreSpec
+from components.specs.region.region import RegionSpec
+from components.specs.region.thresholds import TunableAlert
 
 _NAME = "metrics-store"
 _COMPONENT = "app.kubernetes.io/name"
@@ -38,12 +39,19 @@ _MISSING_HOLD = "15m"
 """Longer than a restart of the agent and an outage of the store, after which the agent writes older samples first."""
 
 
-def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
-    """Return the monitors of the pods of ``store``, whose job is the name of the component, and the alerts."""
+def render(region: RegionSpec) -> tuple[Manifest, ...]:
+    """Return the monitors of the pods of the store, whose job is the name of the component, and the alerts.
+
+    The tuple is empty if the region has no store.
+    """
+    store = region.observability.store if region.observability else None
+    if store is None:
+        return ()
+    alerts = _alerts(store, region.thresholds.of(TunableAlert.METRICS_STORE_NEARLY_FULL))
     return (
         pod_monitor(_NAME, _PARTS, "http"),
         _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL, **_verified()),
-        prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
+        prometheus_rule(_NAME, _NAME, [*alerts], {}, namespace=NAMESPACE, labels={}),
     )
 
 
@@ -81,7 +89,7 @@ def _monitor(name: str, selector: dict[str, Any], port: str, **further: Any) -> 
     return manifest(API_GROUP, "PodMonitor", name, namespace=NAMESPACE, spec=spec)
 
 
-def _alerts(store: MetricsStoreSpec) -> tuple[dict[str, Any], ...]:
+def _alerts(store: MetricsStoreSpec, free_percent: int) -> tuple[dict[str, Any], ...]:
     def of(job: str) -> str:
         return f'{{namespace="{NAMESPACE}",job="{job}"}}'
 
@@ -104,8 +112,8 @@ def _alerts(store: MetricsStoreSpec) -> tuple[dict[str, Any], ...]:
         alert(
             "MetricsStoreNearlyFull",
             "warning",
-            f"{free} / ({free} + sum by (instance) (vm_data_size_bytes{storage})) < {FREE_PERCENT / 100}",
-            f"Less than {FREE_PERCENT} % of a volume of the store is free; it rejects writes when it is full.",
+            f"{free} / ({free} + sum by (instance) (vm_data_size_bytes{storage})) < {free_percent / 100}",
+            f"Less than {free_percent} % of a volume of the store is free; it rejects writes when it is full.",
         ),
     )
 

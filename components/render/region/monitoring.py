@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.render.manifest import Manifest
-from components.render.region import alert_routes, dashboards, metrics_store, platform_objects
+from components.render.region import alert_routes, dashboards, metrics_store, objectives, platform_objects
 from components.render.region.alert_routes import Tenants
 from components.render.region.logs import log_store
 from components.render.region.operators import Operator
@@ -51,6 +51,12 @@ def operator(
             **_data_sources(region, logged),
         },
     )
+
+
+def rules(region: RegionSpec, *, dpf: bool) -> Manifest:
+    """Return the alerts on objects of the management cluster and the objectives of its API servers."""
+    slos, thresholds = objectives.of_management(region.slos), region.thresholds
+    return platform_objects.rules(NAMESPACE, slos, thresholds=thresholds, dpf=dpf)
 
 
 def dashboards_of(region: RegionSpec, release: str) -> tuple[Manifest, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
+from components.specs.region.thresholds import Thresholds, TunableAlert
 
 API_GROUP = "monitoring.coreos.com/v1"
 NODE_FAULT = {"fault": "node"}
@@ -28,12 +29,6 @@ _DOWN_HOLD = "2m"
 MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 SLOW_SECONDS = 1
 """Objective of SIG Scalability for mutating requests, in seconds at the 99th percentile."""
-_FULL_PERCENT = 80
-_FAILED_PERCENT = 5
-_OLD_SECONDS = 900
-"""Three intervals of ExternalDNS without a successful synchronisation."""
-_RELEASE_SECONDS = 1800
-"""Time without a successful run of the job that releases DPUs, which starts every two minutes."""
 
 
 class Audience(StrEnum):
@@ -119,19 +114,23 @@ def controller_monitor(name: str, namespace: str, port: str) -> Manifest:
     return manifest(API_GROUP, "PodMonitor", name, namespace=namespace, spec=spec)
 
 
-def rules(cluster: str, labels: Mapping[str, str], objectives: dict[str, Any], *, etcd: bool) -> Manifest:
+def rules(
+    cluster: str, labels: Mapping[str, str], objectives: dict[str, Any], thresholds: Thresholds, *, etcd: bool
+) -> Manifest:
     """Return the rules of a control plane and the group ``objectives``; with ``etcd``, also of its dedicated etcd."""
-    alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
+    alerts = [*_api_server(cluster, thresholds), *(_etcd(cluster, thresholds) if etcd else ())]
     common = {"cluster": cluster, "tenant": labels[keys.TENANT]}
     return prometheus_rule(
         f"{cluster}-control-plane", "control-plane", alerts, common, objectives, namespace=cluster, labels=labels
     )
 
 
-def etcd_rules(name: str, namespace: str, data_stores: Iterable[str]) -> Manifest:
+def etcd_rules(name: str, namespace: str, data_stores: Iterable[str], thresholds: Thresholds) -> Manifest:
     """Return the alerts of shared etcds. Series have the label ``cluster`` with the name of the data store."""
     alerts = [
-        {**entry, "labels": {**entry["labels"], "cluster": store}} for store in data_stores for entry in _etcd(store)
+        {**entry, "labels": {**entry["labels"], "cluster": store}}
+        for store in data_stores
+        for entry in _etcd(store, thresholds)
     ]
     return prometheus_rule(name, "data-store", alerts, {}, namespace=namespace, labels={})
 
@@ -156,9 +155,9 @@ def secret_rules(name: str, namespace: str) -> Manifest:
     return prometheus_rule(name, "secrets", alerts, {}, namespace=namespace, labels={})
 
 
-def name_rules(name: str, namespace: str) -> Manifest:
+def name_rules(name: str, namespace: str, thresholds: Thresholds) -> Manifest:
     """Return the alerts of all ExternalDNS instances, with the job ``name`` and a namespace for each instance."""
-    of = f'{{job="{name}"}}'
+    of, old = f'{{job="{name}"}}', thresholds.of(TunableAlert.NAMES_OLD)
     alerts = [
         alert(
             "NamesNotWritten",
@@ -169,8 +168,8 @@ def name_rules(name: str, namespace: str) -> Manifest:
         alert(
             "NamesOld",
             "warning",
-            f"time() - external_dns_controller_last_sync_timestamp_seconds{of} > {_OLD_SECONDS}",
-            f"No DNS synchronization for {_OLD_SECONDS // 60} min: the name server rejects updates or is unreachable.",
+            f"time() - external_dns_controller_last_sync_timestamp_seconds{of} > {old * 60}",
+            f"No DNS synchronization for {old} min: the name server rejects updates or is unreachable.",
         ),
         alert(
             "NamesUnread",
@@ -182,11 +181,11 @@ def name_rules(name: str, namespace: str) -> Manifest:
     return prometheus_rule(name, "names", alerts, {}, namespace=namespace, labels={})
 
 
-def release_rules(name: str, namespace: str) -> Manifest:
+def release_rules(name: str, namespace: str, thresholds: Thresholds) -> Manifest:
     """Return the alert of the CronJob ``name`` that releases DPUs, based on kube-state-metrics."""
     of = f'namespace="{namespace}",cronjob="{name}"'
     since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
-    late = f"time() - {since} > {_RELEASE_SECONDS}"
+    late = f"time() - {since} > {thresholds.of(TunableAlert.DPU_RELEASE_STUCK) * 60}"
     summary = "A host has been away too long for a DPU flash, or dpu-release does not run; check the logs of its Jobs."
     alerts = [alert("DpuReleaseStuck", "warning", late, summary)]
     return prometheus_rule(name, "dpus", alerts, {}, namespace=namespace, labels={})
@@ -211,7 +210,8 @@ def prometheus_rule(
     return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, cluster=there, spec=spec)
 
 
-def _api_server(cluster: str) -> list[dict[str, Any]]:
+def _api_server(cluster: str, thresholds: Thresholds) -> list[dict[str, Any]]:
+    limit = thresholds.of(TunableAlert.CONTROL_PLANE_FAILS)
     of = f'job="apiserver",cluster="{cluster}"'
     failed = (
         f'sum(rate(apiserver_request_total{{{of},code=~"5.."}}[5m])) / sum(rate(apiserver_request_total{{{of}}}[5m]))'
@@ -229,8 +229,8 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
         alert(
             CONTROL_PLANE_FAILS,
             "warning",
-            f"{failed} > {_FAILED_PERCENT / 100}",
-            f"More than {_FAILED_PERCENT} % of API requests fail with a server error.",
+            f"{failed} > {limit / 100}",
+            f"More than {limit} % of API requests fail with a server error.",
             audience=Audience.TENANT,
         ),
         alert(
@@ -243,7 +243,8 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
     ]
 
 
-def _etcd(cluster: str) -> list[dict[str, Any]]:
+def _etcd(cluster: str, thresholds: Thresholds) -> list[dict[str, Any]]:
+    limit = thresholds.of(TunableAlert.ETCD_NEARLY_FULL)
     of = f'job="etcd",cluster="{cluster}"'
     used = f"etcd_mvcc_db_total_size_in_bytes{{{of}}} / etcd_server_quota_backend_bytes{{{of}}}"
     return [
@@ -256,8 +257,8 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
         alert(
             "EtcdNearlyFull",
             "warning",
-            f"max({used}) > {_FULL_PERCENT / 100}",
-            f"etcd uses more than {_FULL_PERCENT} % of its quota; at 100 % only reads and deletions are possible.",
+            f"max({used}) > {limit / 100}",
+            f"etcd uses more than {limit} % of its quota; at 100 % only reads and deletions are possible.",
         ),
     ]
 

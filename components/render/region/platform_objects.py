@@ -15,6 +15,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.region.monitors import Audience, alert, prometheus_rule
+from components.specs.region.thresholds import Thresholds, TunableAlert
 
 CLUSTER_NOT_AVAILABLE, GROUP_NOT_AVAILABLE = "ClusterNotAvailable", "RolloutGroupNotAvailable"
 NODE_UNHEALTHY = "NodeUnhealthy"
@@ -71,7 +72,6 @@ _UP_TO_DATE = "status_up_to_date_replicas"
 """Gauge of MachineDeployments, by which a rollout makes progress (CAPI:api/core/v1beta2/machinedeployment_types.go)."""
 _STALLED = "120m"
 """Time in which a node is drained, deprovisioned, booted and joined, with a reserve for large servers."""
-_OLD_DAYS = 7
 _AFTER_FAULT = "3m"
 """Time after which an alert about the fault itself fires, if there is one: its series must be scraped, and vmalert
 evaluates a rule each minute with samples that are 30 s old (VM:app/vmalert/rule/group.go)."""
@@ -93,7 +93,7 @@ def metrics(*, dpf: bool) -> dict[str, Any]:
     }
 
 
-def rules(namespace: str, *groups: dict[str, Any], dpf: bool) -> Manifest:
+def rules(namespace: str, *groups: dict[str, Any], thresholds: Thresholds, dpf: bool) -> Manifest:
     """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault, and ``groups``.
 
     With ``dpf``, DPUs have alerts too.
@@ -148,7 +148,7 @@ def rules(namespace: str, *groups: dict[str, Any], dpf: bool) -> Manifest:
             " host to production, or assign more hosts.",
         ),
     ]
-    alerts += [_rollout_stalled(), *(_of_dpus() if dpf else ()), *_of_runs()]
+    alerts += [_rollout_stalled(), *(_of_dpus() if dpf else ()), *_of_runs(thresholds.of(TunableAlert.APPLY_OLD))]
     return prometheus_rule(_NAME, _NAME, alerts, {}, *groups, namespace=namespace, labels={})
 
 
@@ -182,7 +182,7 @@ def _of_dpus() -> Iterator[dict[str, Any]]:
     )
 
 
-def _of_runs() -> tuple[dict[str, Any], ...]:
+def _of_runs(old_days: int) -> tuple[dict[str, Any], ...]:
     """Return the alerts on metrics that commands write with ``--metrics-file`` for node-exporter."""
     return (
         alert(
@@ -194,8 +194,8 @@ def _of_runs() -> tuple[dict[str, Any], ...]:
         alert(
             "ApplyOld",
             "warning",
-            f'time() - jacquard_run_last_success_time_seconds{{command="up"}} > {_OLD_DAYS * 86_400}',
-            f"No 'jacquard up' of the environment succeeded for {_OLD_DAYS} days: the region may differ from the data.",
+            f'time() - jacquard_run_last_success_time_seconds{{command="up"}} > {old_days * 86_400}',
+            f"No 'jacquard up' of the environment succeeded for {old_days} days: the region may differ from the data.",
         ),
     )
 

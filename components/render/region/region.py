@@ -30,8 +30,6 @@ from components.render.region import (
     metrics_monitors,
     metrics_store,
     monitoring,
-    objectives,
-    platform_objects,
     registry,
     secret_store,
 )
@@ -133,9 +131,9 @@ class RegionInput(Struct):
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *((self.failed_repairs.render(),) if self.failed_repairs else ()),
-            platform_objects.rules(monitoring.NAMESPACE, objectives.of_management(self.spec.slos), dpf=self.dpf),
+            monitoring.rules(self.spec, dpf=self.dpf),
             *metrics_store.render(self.spec, self.clusters),
-            *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
+            *metrics_monitors.render(self.spec),
             *log_store.render(self.spec),
             *store_backups.render(self.spec, self.tools),
             *monitoring.dashboards_of(self.spec, self.release),
@@ -145,7 +143,7 @@ class RegionInput(Struct):
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
             *(item for store in self.data_stores for item in _data_store(store)),
-            *kamaji_etcd.shared_rules(store for store in self.data_stores if isinstance(store, SharedDataStore)),
+            *kamaji_etcd.shared_rules(self.data_stores, self.spec.thresholds),
             *render(self.spec, metallb=METALLB),
             *(ironcore_metal.services(netboot, metallb=METALLB) if (netboot := self.spec.bare_metal.netboot) else ()),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
@@ -155,7 +153,9 @@ class RegionInput(Struct):
     def _controllers(self, operators: tuple[Operator, ...]) -> Rendered:
         announcement = self.spec.control_planes.announcement
         sessions = announcement is not None and not announcement.one_network
-        return controller_alerts.watch(operators, cluster_api.providers(self.spec), sessions=sessions)
+        return controller_alerts.watch(
+            operators, cluster_api.providers(self.spec), self.spec.thresholds, sessions=sessions
+        )
 
 
 def region_operators(

@@ -20,6 +20,7 @@ from components.specs.base import (
 )
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.store_backups import StoreBackupSpec
+from components.specs.region.thresholds import ThresholdSpec
 
 EMAIL = r"^[A-Za-z0-9._%+-]+@[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 EmailAddress = Annotated[str, StringConstraints(pattern=EMAIL, max_length=253)]
@@ -195,6 +196,8 @@ class ObservabilitySpec(CheckedSpec):
     on their nodes, and are lost with them."""
     slos: SlosSpec = SlosSpec.defaults()
     """Service level objectives of control planes."""
+    thresholds: tuple[ThresholdSpec, ...] = ()
+    """Thresholds of alerts that differ from the defaults, each with a reason."""
 
     @property
     def store(self) -> MetricsStoreSpec | None:
@@ -208,7 +211,7 @@ class ObservabilitySpec(CheckedSpec):
         return {field: backup for field, backup in every.items() if backup}
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield receivers with an e-mail address without a mail server, and a store of logs without an address."""
+        """Yield receivers that require a mail server, a store of logs without an address, and repeated thresholds."""
         for index, receiver in enumerate(self.receivers):
             if receiver.email and self.mail is None:
                 text = "requires a mail server; add observability.mail with server and sender"
@@ -216,3 +219,9 @@ class ObservabilitySpec(CheckedSpec):
         if self.logs is not None and self.store is None:
             text = "is required with logs, which clusters write to the same address; add it, or remove logs"
             yield ConstraintViolation(text, ("metrics", "address"))
+        known: set[str] = set()
+        for index, threshold in enumerate(self.thresholds):
+            if threshold.alert in known:
+                text = "has a threshold already; remove one of the two"
+                yield ConstraintViolation(text, ("thresholds", index, "alert"), threshold.alert.value)
+            known.add(threshold.alert)

@@ -44,6 +44,7 @@ from components.specs.region.observability import ObservabilitySpec, SlosSpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.region.registry import RegistrySpec
 from components.specs.region.state import StackLayout, StateSpec
+from components.specs.region.thresholds import Thresholds
 from components.specs.storage.buckets import ObjectStoreSpec
 from components.specs.storage.storage import StorageClassSpec
 
@@ -267,6 +268,12 @@ class RegionSpec(DataFile):
     def slos(self) -> SlosSpec:
         """Return the service level objectives, which do not depend on receivers of alerts."""
         return self.observability.slos if self.observability else SlosSpec()
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Return the thresholds of alerts."""
+        changed = self.observability.thresholds if self.observability else ()
+        return Thresholds(changed={entry.alert: entry.value for entry in changed})
 
     @property
     def log_store(self) -> LogStoreSpec | None:

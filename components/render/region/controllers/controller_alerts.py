@@ -25,17 +25,16 @@ from components.render.region.controllers.controller_metrics import (
 from components.render.region.monitoring import NAMESPACE
 from components.render.region.monitors import alert, prometheus_rule
 from components.render.region.operators import Operator
+from components.specs.region.thresholds import Thresholds, TunableAlert
 
 _NAME = "controllers"
 _FLUX = "flux-system"
 _WITH_ALERT = "cert-manager|external-secrets|v[lm](alert|auth|insert|select)-.*"
 """Deployments that have an alert of their own: CertManagerDown, SecretsOperatorDown, and those of the stores."""
 _SCRAPED_HOLD = "15m"
-_FAILS_WINDOW, _FAILS_HOLD, _FAILED = "1h", "30m", 0.5
+_FAILS_WINDOW, _FAILS_HOLD = "1h", "30m"
 """A controller repeats a failed object after at most 1,000 seconds, so that a window has several attempts
 (kubernetes/client-go:util/workqueue/default_rate_limiters.go)."""
-_STUCK_SECONDS = 3600
-"""Longer than any step of a controller. The operator of the stores waits for pods of a store while it changes them."""
 _SESSIONS_HOLD = "2m"
 _RENEWED_HOLD = "120m"
 """Kamaji renews a certificate within seconds, a day before it expires (KAM:controllers/
@@ -44,28 +43,33 @@ _NOT_READY_WINDOW = "10m"
 """Metal3 repeats a host after 30 seconds while Ironic is not ready (BMO:internal/controller/metal3.io)."""
 
 
-def watch(operators: Iterable[Operator], providers: Iterable[Provider], *, sessions: bool) -> ManifestSet:
+def watch(
+    operators: Iterable[Operator], providers: Iterable[Provider], thresholds: Thresholds, *, sessions: bool
+) -> ManifestSet:
     """Return the collection of the metrics of controllers and the alerts, as a single set.
 
     Args:
         operators: the operators of the management cluster.
         providers: the providers of Cluster API.
+        thresholds: thresholds of the region.
         sessions: whether addresses are announced by BGP.
     """
     charts = [Installed(of=item.chart, release=item.release, namespace=item.namespace) for item in operators]
     others = [Installed(of=item.label, release=item.label, namespace=item.namespace) for item in providers]
     installed = [item for item in (*charts, *others) if item.namespace != NAMESPACE]
     found = controllers(installed)
-    items = (*render(found, NAMESPACE), _rules(found, installed, sessions=sessions))
+    items = (*render(found, NAMESPACE), _rules(found, installed, thresholds, sessions=sessions))
     members = {f"{item.namespace}/{item.kind}/{item.name}": item for item in items}
     return ManifestSet(name=_NAME, namespace=NAMESPACE, members=members)
 
 
-def _rules(found: Iterable[Controller], installed: Iterable[Installed], *, sessions: bool) -> Manifest:
+def _rules(
+    found: Iterable[Controller], installed: Iterable[Installed], thresholds: Thresholds, *, sessions: bool
+) -> Manifest:
     jobs = {controller.pods.job: controller.installed.namespace for controller in found}
     alerts = [
         _down(sorted({_FLUX, *(item.namespace for item in installed)})),
-        *_of_all(sorted(jobs)),
+        *_of_all(sorted(jobs), thresholds),
         *(_addresses(jobs[ADDRESSES]) if ADDRESSES in jobs else ()),
         *(_sessions() if sessions else ()),
         *((_ironic(),) if METAL3 in jobs else ()),
@@ -84,7 +88,8 @@ def _down(namespaces: list[str]) -> dict[str, Any]:
     )
 
 
-def _of_all(jobs: list[str]) -> Iterator[dict[str, Any]]:
+def _of_all(jobs: list[str], thresholds: Thresholds) -> Iterator[dict[str, Any]]:
+    limit, stuck = thresholds.of(TunableAlert.CONTROLLER_FAILS), thresholds.of(TunableAlert.CONTROLLER_STUCK)
     yield alert(
         "ControllerMetricsMissing",
         "warning",
@@ -99,16 +104,16 @@ def _of_all(jobs: list[str]) -> Iterator[dict[str, Any]]:
     yield alert(
         "ControllerFails",
         "warning",
-        f"{failed} / {every} > {_FAILED}",
-        "More than half of the reconciliations of a controller failed within the last hour; see its log.",
+        f"{failed} / {every} > {limit / 100}",
+        f"More than {limit} % of the reconciliations of a controller failed within the last hour; see its log.",
         hold=_FAILS_HOLD,
     )
     yield alert(
         "ControllerStuck",
         "warning",
         # Queues of Kubernetes' own controllers have the same metric without this label.
-        f'workqueue_longest_running_processor_seconds{{controller!=""}} > {_STUCK_SECONDS}',
-        f"A controller has worked on one object for more than {_STUCK_SECONDS // 60} min; others may wait for it.",
+        f'workqueue_longest_running_processor_seconds{{controller!=""}} > {stuck * 60}',
+        f"A controller has worked on one object for more than {stuck} min; others may wait for it.",
     )
 
 

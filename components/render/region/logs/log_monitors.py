@@ -8,6 +8,7 @@ from components.render.region.metrics_monitors import pod_monitor
 from components.render.region.metrics_store import NAMESPACE
 from components.render.region.monitors import alert, prometheus_rule
 from components.specs.region.logs import LogStoreSpec
+from components.specs.region.thresholds import Thresholds, TunableAlert
 
 _NAME = "log-store"
 _PARTS = ("vlinsert", "vlselect", "vlstorage")
@@ -15,19 +16,24 @@ FREE_PERCENT = 20
 """Space that must stay free for merges, in percent of a volume (VL:docs/victorialogs/README.md Capacity planning)."""
 
 
-def render(store: LogStoreSpec, collectors: str, daemon_set: str) -> tuple[Manifest, ...]:
+def render(store: LogStoreSpec, collectors: str, daemon_set: str, thresholds: Thresholds) -> tuple[Manifest, ...]:
     """Return the monitor of the pods of ``store``, whose job is the name of the component, and the alerts.
 
-    ``collectors`` and ``daemon_set`` are the namespace and the DaemonSet of the collectors of the management cluster.
+    Args:
+        store: the store.
+        collectors: namespace of the collectors of the management cluster.
+        daemon_set: DaemonSet of these collectors.
+        thresholds: thresholds of the region.
     """
-    alerts = (*_alerts(store), *_audit(), _collectors_down(collectors, daemon_set))
+    free = thresholds.of(TunableAlert.LOG_STORE_NEARLY_FULL)
+    alerts = (*_alerts(store, free), *_audit(), _collectors_down(collectors, daemon_set))
     return (
         pod_monitor(_NAME, _PARTS, "http"),
         prometheus_rule(_NAME, _NAME, [*alerts], {}, namespace=NAMESPACE, labels={}),
     )
 
 
-def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
+def _alerts(store: LogStoreSpec, free_percent: int) -> tuple[dict[str, Any], ...]:
     def of(job: str) -> str:
         return f'{{namespace="{NAMESPACE}",job="{job}"}}'
 
@@ -50,8 +56,8 @@ def _alerts(store: LogStoreSpec) -> tuple[dict[str, Any], ...]:
         alert(
             "LogStoreNearlyFull",
             "warning",
-            f"{free} / {total} < {FREE_PERCENT / 100}",
-            f"Less than {FREE_PERCENT} % of a volume of the store of logs is free; the oldest logs are deleted early.",
+            f"{free} / {total} < {free_percent / 100}",
+            f"Less than {free_percent} % of a volume of the store of logs is free; the oldest logs are deleted early.",
         ),
         alert(
             "LogsDropped",

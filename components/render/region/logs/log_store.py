@@ -86,7 +86,7 @@ def render(region: RegionSpec) -> tuple[Manifest, ...]:
     }
     user = manifest(metrics_store.API, "VMUser", _USER, namespace=COLLECTORS, spec=spec)
     daemon_set = f"{collector.CHART}{collector.AGENTS}"
-    monitors = log_monitors.render(store, COLLECTORS, daemon_set)
+    monitors = log_monitors.render(store, COLLECTORS, daemon_set, region.thresholds)
     return (_cluster(store, region.control_planes.hosts), user, audit.policy(COLLECTORS), *monitors)
 
 

@@ -39,7 +39,7 @@ def backed(control_planes: ControlPlaneBackend, metal: BareMetalBackend) -> Regi
 
 def watched(spec: RegionSpec, *, sessions: bool = False) -> list[Manifest]:
     """Return the objects that collect the metrics of the controllers, and their alerts."""
-    made = watch(region_operators(spec, dpf=False), cluster_api.providers(spec), sessions=sessions)
+    made = watch(region_operators(spec, dpf=False), cluster_api.providers(spec), spec.thresholds, sessions=sessions)
     return [*made.members.values()]
 
 

@@ -146,7 +146,7 @@ def test_rules_are_sent_to_both_replicas_of_alertmanager() -> None:
 def test_each_component_of_the_store_is_monitored_at_a_port_that_serves_its_metrics() -> None:
     store = metrics_store.store_of(region(storage_pods=4))
     assert store is not None
-    parts, proxy, rule = metrics_monitors.render(store)
+    parts, proxy, rule = metrics_monitors.render(region(storage_pods=4))
     components = spec_of("VMCluster", region()).keys() & {"vminsert", "vmselect", "vmstorage"}
 
     [expression] = parts.body["spec"]["selector"]["matchExpressions"]

@@ -10,11 +10,11 @@ from environment_data import REFERENCES, reference
 from components.inputs.manifests import everything
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.region import monitoring, platform_objects
+from components.render.region import monitoring
 
 VALUES = monitoring.operator(reference("laptop").region, dpf=True).values
 STATE = VALUES["kube-state-metrics"]["customResourceState"]["config"]["spec"]["resources"]
-ALERTS = platform_objects.rules("monitoring", dpf=True).body["spec"]["groups"][0]["rules"]
+ALERTS = monitoring.rules(reference("laptop").region, dpf=True).body["spec"]["groups"][0]["rules"]
 
 
 def test_each_alert_reads_a_metric_that_is_exported() -> None:

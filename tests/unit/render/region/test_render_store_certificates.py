@@ -89,9 +89,7 @@ def test_the_proxy_serves_tls_with_the_mounted_certificate_at_both_of_its_ports(
 
 
 def test_prometheus_verifies_the_port_with_the_metrics_of_the_proxy() -> None:
-    store = metrics_store.store_of(region())
-    assert store is not None
-    parts, proxy, _ = metrics_monitors.render(store)
+    parts, proxy, _ = metrics_monitors.render(region())
     [endpoint] = proxy.body["spec"]["podMetricsEndpoints"]
 
     assert endpoint["scheme"] == "https"
