@@ -13,12 +13,13 @@ from components.reports.pull_paths import moved_pulls
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import Intent
+from components.specs.region.thresholds import THRESHOLDS
 from components.specs.struct import asdict
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
-from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, Upgraded
+from jacquard.previews.impacts.impact import ChangedThreshold, Forced, Impact, Lost, NewTemplates, Row, Upgraded
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
 from jacquard.previews.impacts.pending import pending
@@ -111,6 +112,7 @@ def impact(
         lost=tuple(lost),
         behind=tuple(pending(*environments)),
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
+        thresholds=tuple(_changed_thresholds(*environments)),
         templates=tuple(_new_templates(*environments)),
         pulls=tuple(moved_pulls(*environments)),
         tenants=tuple(
@@ -123,6 +125,14 @@ def impact(
             )
         ),
     )
+
+
+def _changed_thresholds(base: Environment, head: Environment) -> Iterator[ChangedThreshold]:
+    """Yield the alerts whose thresholds differ between both sides."""
+    for alert, limit in THRESHOLDS.items():
+        before, after = (side.region.thresholds.of(alert) for side in (base, head))
+        if before != after:
+            yield ChangedThreshold(alert=alert.value, before=before, after=after, unit=limit.unit)
 
 
 def _changed(base: Side, head: Side) -> Iterator[tuple[Part, list[Change]]]:

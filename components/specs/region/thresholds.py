@@ -38,9 +38,13 @@ class Threshold(Struct):
     """Default threshold of an alert, and its bounds."""
 
     default: int
+    """Threshold without a value of the region, in ``unit``."""
     minimum: int
+    """Lowest value of a region."""
     maximum: int
+    """Highest value of a region."""
     unit: str
+    """Unit of the value: ``%``, ``% free``, ``min`` or ``days``."""
     source: str
     """Reason for the default or the bounds, with the source in upstream's code."""
 
@@ -113,5 +117,6 @@ class ThresholdSpec(CheckedSpec):
         """Yield a value outside the bounds of the alert."""
         limit = THRESHOLDS[self.alert]
         if not limit.minimum <= self.value <= limit.maximum:
-            text = f"must be from {limit.minimum} to {limit.maximum}, in {limit.unit}, for {self.alert}"
+            nearest = min(max(self.value, limit.minimum), limit.maximum)
+            text = f"must be {limit.minimum} to {limit.maximum} ({limit.unit}) for {self.alert}; write {nearest}"
             yield ConstraintViolation(text, ("value",), self.value)

@@ -49,7 +49,7 @@ class ObservedSpec(CheckedSpec):
         """Yield reasons for parts that are listed."""
         for part, listed in (("alerts", self.alerts), ("dashboards", self.dashboards)):
             if listed and (reason := getattr(self.without, part)):
-                text = f"is a reason for missing {part}, but {part} are listed; remove one of the two"
+                text = f"is a reason for missing {part}; {part} are listed, so remove one of the two"
                 yield ConstraintViolation(text, ("without", part), reason)
 
 

@@ -184,6 +184,19 @@ class NewTemplates(Spec):
     """Improvement of each revision that is newer than ``before``, up to ``after``, as one line."""
 
 
+class ChangedThreshold(Spec):
+    """An alert whose threshold changes."""
+
+    alert: str
+    """Name of the alert."""
+    before: int
+    """Threshold before the change, in ``unit``."""
+    after: int
+    """Threshold after the change, in ``unit``."""
+    unit: str
+    """Unit of both, such as ``%`` or ``min``."""
+
+
 class Upgraded(Spec):
     """A chart whose release in a cluster changes."""
 
@@ -258,6 +271,8 @@ class Impact(Spec):
     """Affected tenants."""
     charts: tuple[Upgraded, ...] = ()
     """Charts whose releases in clusters change."""
+    thresholds: tuple[ChangedThreshold, ...] = ()
+    """Alerts whose thresholds change."""
     templates: tuple[NewTemplates, ...] = ()
     """Pools, and DPUs, whose template revision changes."""
     pulls: tuple[MovedPulls, ...] = ()

@@ -120,6 +120,18 @@ def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
     assert rolls == [(4, 2, 110)]  # two batches of 10 + 2 turns of 20 + 5 minutes
 
 
+def test_changed_thresholds_of_alerts_are_listed(repository: Path, invoke: Invoke) -> None:
+    region = repository / "laptop" / "region.yaml"
+    changed = "  thresholds: [{alert: EtcdNearlyFull, value: 70, reason: slow disks}]\n"
+    text = region.read_text(encoding="utf-8")
+    region.write_text(text.replace("observability:\n", f"observability:\n{changed}"), encoding="utf-8")
+
+    [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
+
+    assert "\nthresholds of alerts:\n  EtcdNearlyFull: 80 -> 70 %\n" in invoke("impact", "laptop").stdout
+    assert found["thresholds"] == [{"alert": "EtcdNearlyFull", "before": 80, "after": 70, "unit": "%"}]
+
+
 def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None:
     commit = git(repository, "rev-parse", "HEAD")[:9]
     verdict = ["  no running workload is affected"]

@@ -62,6 +62,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     yield from (Text(f"  {line}") for line in tenant_lines)
     yield from impact_lists.checks(impact)
     yield from impact_lists.charts(impact)
+    yield from impact_lists.thresholds(impact)
     yield from impact_lists.templates(impact)
     yield from impact_lists.pulls(impact)
     yield from impact_lists.lost(impact)

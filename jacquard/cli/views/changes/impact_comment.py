@@ -16,6 +16,7 @@ _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json
 _DETAILS = {
     "changed checks of nodes": impact_lists.checks,
     "charts": impact_lists.charts,
+    "thresholds of alerts": impact_lists.thresholds,
     "template revisions": impact_lists.templates,
     "image pulls": impact_lists.pulls,
     "objects no longer declared": impact_lists.lost,

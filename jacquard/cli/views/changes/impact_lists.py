@@ -1,4 +1,4 @@
-"""Impact of a change as lists: tenants, deletions, charts, templates, image pulls and pending promotions."""
+"""Impact of a change as lists: tenants, deletions, charts, alerts, templates, pulls and pending promotions."""
 
 from collections.abc import Iterable, Iterator
 
@@ -61,6 +61,12 @@ def lost(impact: Impact) -> Iterator[Text]:
 def charts(impact: Impact) -> Iterator[Text]:
     """Yield the clusters whose chart releases change, with the workloads that restart."""
     yield from _titled("charts", (f"{chart.cluster}: {chart.told}" for chart in impact.charts))
+
+
+def thresholds(impact: Impact) -> Iterator[Text]:
+    """Yield the alerts whose thresholds change."""
+    lines = (f"{item.alert}: {item.before} -> {item.after} {item.unit}" for item in impact.thresholds)
+    yield from _titled("thresholds of alerts", lines)
 
 
 def templates(impact: Impact) -> Iterator[Text]:

@@ -64,8 +64,8 @@ def test_all_rules_of_an_alert_have_the_value_of_the_region() -> None:
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ({"alert": "EtcdNearlyFull", "value": 96}, "must be from 50 to 95, in %, for EtcdNearlyFull"),
-        ({"alert": "LogStoreNearlyFull", "value": 10}, "must be from 11 to 50, in % free, for LogStoreNearlyFull"),
+        ({"alert": "EtcdNearlyFull", "value": 96}, r"must be 50 to 95 \(%\) for EtcdNearlyFull; write 95"),
+        ({"alert": "LogStoreNearlyFull", "value": 10}, r"must be 11 to 50 \(% free\) for LogStoreNearlyFull; write 11"),
     ],
 )
 def test_a_threshold_is_within_its_bounds(entry: dict[str, Any], problem: str) -> None:
