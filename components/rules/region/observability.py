@@ -1,8 +1,9 @@
-"""Rules about receivers of alerts, such as Secrets that no two tenants share, the store of metrics, and sinks."""
+"""Rules about receivers of alerts, the store of metrics, sinks, and the observation of charts in the catalogue."""
 
 from collections.abc import Iterator
 
 from components.lookups.network.served import METRICS
+from components.lookups.observed_components import table
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.lookups.stored_series import stored_series
 from components.render.region.metrics_size import capacity
@@ -17,6 +18,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.observability import MAX_STORAGE_PODS, MetricsStoreSpec, ReceiverSpec
+from components.specs.region.versions import Chart, ManifestArtefact
 
 _OBSERVABILITY = "observability"
 _OF_REGION: DataPath = (_OBSERVABILITY, "receivers")
@@ -136,4 +138,19 @@ def backup_tools(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, REGION, (_OBSERVABILITY, store, "backup"), text)
 
 
-RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, backup_tools, sinks))
+def known_charts(environment: Environment) -> Iterator[Problem]:
+    """Report the declared observation of charts and artefacts that the library knows, which has no effect."""
+    known = {row.name for row in (*table().management, *table().clusters)}
+    vector = environment.versions
+    lists: dict[str, tuple[Chart | ManifestArtefact, ...]] = {"charts": vector.charts, "manifests": vector.manifests}
+    for field, rows in lists.items():
+        for index, row in enumerate(rows):
+            if row.observed is not None and row.name in known:
+                text = (
+                    f"has no effect, because the library describes the observation of {row.name} "
+                    f"(jacquard show {environment.name} observability); remove it"
+                )
+                yield problem(environment, VERSIONS, (field, index, "observed"), text)
+
+
+RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, backup_tools, sinks, known_charts))
