@@ -164,8 +164,8 @@ def _no_key(model: type[BaseModel], path: Path, data: Any) -> str:
 
 
 def _with_got(text: str, got: Any) -> str:
-    rule, remedy = text.split("; ", 1)
-    return f"{rule} (got {shown(got)}); {remedy}"
+    rule, separator, remedy = text.partition("; ")
+    return f"{rule} (got {shown(got)}){separator}{remedy}"
 
 
 def _rule(kind: str, context: dict[str, Any]) -> str:
