@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from components.render.region.isolation import IsolationInput
     from components.render.region.region import RegionInput
     from components.render.storage.buckets import BucketsInput
+    from components.render.storage.seaweedfs import ProvisionedBucketsInput
     from components.render.storage.storage import StorageCatalogInput
     from components.render.vms.vm_offering import VmOfferingInput
     from components.render.workloads.queues import QueuesInput
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from components.specs.reading.problems import Problem, SpecError
     from components.specs.region.region import RegionSpec
     from components.specs.region.tenant import TenantSpec
-    from components.storage import Buckets, StorageCatalog
+    from components.storage import Buckets, ProvisionedBuckets, StorageCatalog
     from components.vms import VmOffering
     from components.workloads import Queues, Serving, Slurm
     from jacquard.api import check, impact, inputs, render
@@ -84,6 +85,7 @@ _HOMES = {
     "components.render.region.isolation": ("IsolationInput",),
     "components.render.region.region": ("RegionInput",),
     "components.render.storage.buckets": ("BucketsInput",),
+    "components.render.storage.seaweedfs": ("ProvisionedBucketsInput",),
     "components.render.storage.storage": ("StorageCatalogInput",),
     "components.render.vms.vm_offering": ("VmOfferingInput",),
     "components.render.workloads.slurm": ("SlurmInput",),
@@ -98,7 +100,7 @@ _HOMES = {
     "components.specs.reading.problems": ("Problem", "SpecError"),
     "components.specs.region.region": ("RegionSpec",),
     "components.specs.region.tenant": ("TenantSpec",),
-    "components.storage": ("Buckets", "StorageCatalog"),
+    "components.storage": ("Buckets", "ProvisionedBuckets", "StorageCatalog"),
     "components.vms": ("VmOffering",),
     "components.workloads": ("Queues", "Serving", "Slurm"),
     "jacquard.api": ("check", "impact", "inputs", "render"),
@@ -142,6 +144,8 @@ __all__ = [
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",
+    "ProvisionedBuckets",
+    "ProvisionedBucketsInput",
     "Queues",
     "QueuesInput",
     "Region",

@@ -29,7 +29,7 @@ from components.render.pools.node_pool import NodePoolInput
 from components.render.region.admission import AdmissionInput
 from components.resources import Cluster, Need, done
 from components.specs.region.region import RegionSpec
-from components.storage import Buckets, StorageCatalog
+from components.storage import Buckets, ProvisionedBuckets, StorageCatalog
 from components.vms import VmOffering
 from components.workloads import Queues, Serving, Slurm
 from stacks import kubeconfig
@@ -171,6 +171,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     TenantNetwork: _region_or_cluster,
     HostedControlPlane: _vpc_or_region,
     NodePool: _halls_and_control_plane,
+    ProvisionedBuckets: _region,
     RequestPriority: _inside,
     PodPriorities: _inside,
     AddOns: _inside,

@@ -1,10 +1,38 @@
-"""Inputs of bucket access in a cluster."""
+"""Inputs of buckets: those that the operator of a store creates, and the access of a cluster."""
 
 from collections.abc import Iterator
 
 from components.lookups.pools import PlacedCluster
 from components.render.storage.buckets import BucketsInput, OfferedBucket
+from components.render.storage.seaweedfs import ProvisionedBucket, ProvisionedBucketsInput, secret_name
 from components.specs.environment import Environment
+from components.specs.region.tenant import TenantSpec
+
+
+def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[ProvisionedBucketsInput]:
+    """Yield the input with the tenant's buckets in stores with an operator, in the order of the tenant's file."""
+    stores = {store.name: store.seaweedfs for store in environment.region.object_stores}
+    buckets = tuple(
+        ProvisionedBucket(spec=spec, store=store, bucket=spec.name_in_store(tenant.tenant))
+        for spec in tenant.buckets
+        if (store := stores[spec.store])
+    )
+    if buckets:
+        yield ProvisionedBucketsInput(name=tenant.tenant, buckets=buckets)
+
+
+def generated_keys(environment: Environment) -> dict[tuple[str, str], str]:
+    """Return the Secrets with keys that operators of stores create in the namespaces of clusters.
+
+    Each is found by the cluster and by the name that the Secret has inside the cluster.
+    """
+    return {
+        (access.cluster, one.spec.found_as): secret_name(one.spec)
+        for tenant in environment.tenants
+        for concept in of_tenant(environment, tenant)
+        for one in concept.buckets
+        for access in one.spec.access
+    }
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[BucketsInput]:

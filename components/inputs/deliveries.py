@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
+from components.inputs.buckets import generated_keys
 from components.lookups.references.table import Entry, Table, references_table
 from components.lookups.references.walk import MissingTarget, missing_targets
 from components.render.manifest import Manifest
@@ -15,9 +16,12 @@ _KIND = "Secret"
 
 def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
     """Return the Secrets that ``items`` refer to and no controller creates, in the order of the first reference."""
-    table, region = _secrets(), environment.region.region
+    table, region, generated = _secrets(), environment.region.region, generated_keys(environment)
     return tuple(
-        _delivery(prerequisite, region, entry, form.type)
+        replace(
+            _delivery(prerequisite, region, entry, form.type),
+            generated=generated.get((prerequisite.target.cluster, prerequisite.target.name)),
+        )
         for prerequisite in missing_targets(items, table).values()
         if prerequisite.target.kind == _KIND
         and (entry := (form := table.forms[str(prerequisite.form)]).entry) is not None

@@ -38,7 +38,12 @@ _Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], 
 
 _FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region, admission.of_region)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
-_TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
+_TENANT: _Makers[TenantSpec] = (
+    tenant_network.of_tenant,
+    hosted_control_plane.of_tenant,
+    node_pool.of_tenant,
+    buckets.of_tenant,
+)
 _CLUSTER: _Makers[PlacedCluster] = (
     request_priority.of_cluster,
     admission.of_cluster,

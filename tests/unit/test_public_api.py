@@ -55,6 +55,8 @@ NAMES = [
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",
+    "ProvisionedBuckets",
+    "ProvisionedBucketsInput",
     "Queues",
     "QueuesInput",
     "Region",

@@ -29,6 +29,8 @@ class Delivery(Struct):
     """Entry of the store. The properties of the entry and the keys of the Secret have the same names."""
     type: str | None = None
     """Type that the Secret must have; None for any type."""
+    generated: str | None = None
+    """Secret in the cluster's namespace that a controller creates, with these keys; None to copy it from the store."""
 
 
 class ExternalSecretsInput(Struct):
@@ -59,7 +61,8 @@ def external_secrets(store: str, deliveries: tuple[Delivery, ...]) -> Iterator[M
         if (delivery.cluster, delivery.namespace) not in stores:
             stores.add((delivery.cluster, delivery.namespace))
             yield _remote_store(delivery)
-        yield _external_secret(store, delivery, delivery.cluster, _intermediate_name(delivery))
+        if delivery.generated is None:
+            yield _external_secret(store, delivery, delivery.cluster, _intermediate_name(delivery))
         yield _push_secret(delivery)
 
 
@@ -111,7 +114,7 @@ def _push_secret(delivery: Delivery) -> Manifest:
         labels={keys.CLUSTER: delivery.cluster},
         spec={
             "secretStoreRefs": [{"kind": "SecretStore", "name": delivery.namespace}],
-            "selector": {"secret": {"name": _intermediate_name(delivery)}},
+            "selector": {"secret": {"name": delivery.generated or _intermediate_name(delivery)}},
             "refreshInterval": _INTERVAL,
             "updatePolicy": "Replace",
             "deletionPolicy": "None",

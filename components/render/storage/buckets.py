@@ -1,8 +1,8 @@
 """Bucket access for workloads of a tenant cluster: one ConfigMap per bucket, next to the Secret with the keys.
 
-Buckets and keys are not created here. The ConfigMap has the keys of object bucket claims
-(lib-bucket-provisioner:pkg/provisioner/resourcehandlers.go, also used by Rook and NooBaa), so that charts for such
-claims accept it, and the variables that S3 SDKs read.
+Buckets and keys are not created here; ``seaweedfs`` renders those of stores with an operator. The ConfigMap has the
+keys of object bucket claims (lib-bucket-provisioner:pkg/provisioner/resourcehandlers.go, also used by Rook and NooBaa),
+so that charts for such claims accept it, and the variables that S3 SDKs read.
 """
 
 from components.render import labels as keys
@@ -42,6 +42,7 @@ class BucketsInput(Struct):
 
 def _config_map(cluster: str, offered: OfferedBucket, namespace: str) -> Manifest:
     store, name = offered.store, offered.spec.found_as
+    provisioned = store.seaweedfs is not None  # the store needs no administrator, so nothing becomes a prerequisite
     return manifest(
         "v1",
         "ConfigMap",
@@ -49,11 +50,11 @@ def _config_map(cluster: str, offered: OfferedBucket, namespace: str) -> Manifes
         namespace=namespace,
         cluster=cluster,
         annotations={
-            keys.BUCKET_TERMS: _terms(offered.spec),
-            keys.BUCKET_RIGHTS: f"{offered.access.rights} for {cluster}",
+            **({} if provisioned else {keys.BUCKET_TERMS: _terms(offered.spec)}),
+            **({} if provisioned else {keys.BUCKET_RIGHTS: f"{offered.access.rights} for {cluster}"}),
             keys.BUCKET_LOGIN: name,
             **given(**{keys.BUCKET_AUTHORITY: name if store.private_authority else None}),
-            keys.CLIENT_NETWORKS: ",".join(offered.networks),
+            **({} if provisioned else {keys.CLIENT_NETWORKS: ",".join(offered.networks)}),
         },
         data={
             "BUCKET_HOST": store.host,

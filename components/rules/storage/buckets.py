@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from components.lookups.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
+from components.render.storage.seaweedfs import ACTIONS
 from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.rules.storage.storage import address_of, cut_off
@@ -11,9 +12,10 @@ from components.specs.control_planes.data_stores import BackupSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
+from components.specs.region.external_secrets import SecretsSource
 from components.specs.region.store_backups import StoreBackupSpec
 from components.specs.region.tenant import TenantSpec
-from components.specs.storage.buckets import ALWAYS_THERE, BucketSpec, ObjectStoreSpec
+from components.specs.storage.buckets import ALWAYS_THERE, BucketSpec, ObjectStoreSpec, SeaweedSpec
 from components.specs.struct import Struct
 
 _HTTPS_PORT = ":443"
@@ -99,6 +101,56 @@ def reachable(environment: Environment) -> Iterator[Problem]:
                     yield problem(environment, tenant_file(tenant), (*path, "access", at, "cluster"), text)
 
 
+def one_store(environment: Environment) -> Iterator[Problem]:
+    """Report object stores that share a SeaweedFS cluster: their buckets would not be compared by `one_owner`."""
+    first: dict[SeaweedSpec, int] = {}
+    for index, store in enumerate(environment.region.object_stores):
+        if store.seaweedfs and (other := first.setdefault(store.seaweedfs, index)) != index:
+            path = ("object_stores", other, "seaweedfs")
+            text = (
+                f"'{store.seaweedfs.namespace}/{store.seaweedfs.name}' is also {dotted(path)}"
+                f" ({place(environment, REGION, path)}), so two tenants could own one bucket; list the store once"
+            )
+            yield problem(environment, REGION, ("object_stores", index, "seaweedfs"), text)
+
+
+def delivered(environment: Environment) -> Iterator[Problem]:
+    """Report stores with an operator in a region that does not push the generated keys to clusters."""
+    source = environment.region.secrets.source
+    for index, store in enumerate(environment.region.object_stores):
+        if store.seaweedfs and source is not SecretsSource.EXTERNAL_SECRETS:
+            text = (
+                f"creates keys that External Secrets Operator pushes to clusters, but secrets.source is {source}; write"
+                " secrets: {source: external-secrets, store: NAME}, or remove seaweedfs"
+            )
+            yield problem(environment, REGION, ("object_stores", index, "seaweedfs"), text)
+
+
+def provisioned(environment: Environment) -> Iterator[Problem]:
+    """Report settings that SeaweedFS's operator cannot apply: retention periods, and keys that write but do not delete.
+
+    Sources: seaweedfs/seaweedfs-operator 0.1.39, ``api/v1/bucket_types.go``: ``objectLock`` has no period, and action
+    ``Write`` includes deletion.
+    """
+    stores = _stores(environment)
+    for tenant, path, bucket in _buckets(environment):
+        if bucket.store not in stores or stores[bucket.store].seaweedfs is None:
+            continue
+        if bucket.object_lock:
+            text = (
+                f"cannot be set by the operator of store '{bucket.store}', which enables locks without a period; remove"
+                " object_lock, or use a store without seaweedfs"
+            )
+            yield problem(environment, tenant_file(tenant), (*path, "object_lock"), text)
+        for at, access in enumerate(bucket.access):
+            if access.rights not in ACTIONS:
+                text = (
+                    f"'{access.rights}' cannot be granted by the operator of store '{bucket.store}', whose keys that"
+                    f" write also delete; write one of {', '.join(ACTIONS)}, or use a store without seaweedfs"
+                )
+                yield problem(environment, tenant_file(tenant), (*path, "access", at, "rights"), text)
+
+
 def _cut_off(environment: Environment, placed: PlacedCluster, store: ObjectStoreSpec) -> str | None:
     index = environment.region.object_stores.index(store)
     there = place(environment, REGION, ("object_stores", index, "endpoint"))
@@ -129,4 +181,4 @@ def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | 
             yield ("control_planes", "data_stores", index, "backup", "bucket"), store.backup
 
 
-RULES = Rules(references=(references,), data=(one_owner, namespaces, reachable))
+RULES = Rules(references=(references,), data=(one_owner, one_store, delivered, provisioned, namespaces, reachable))

@@ -1,4 +1,4 @@
-"""Object stores of a region and the buckets of tenants. The operator of the store creates the buckets."""
+"""Object stores of a region and the buckets of tenants. An administrator or an operator of the store creates them."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -40,8 +40,18 @@ class Addressing(StrEnum):
     bucket."""
 
 
-class ObjectStoreSpec(Spec):
-    """S3-compatible store. Jacquard does not log in to it; its operator creates buckets and keys."""
+class SeaweedSpec(Spec):
+    """SeaweedFS cluster of the management cluster, run by SeaweedFS's operator."""
+
+    name: DnsLabel
+    """Name of the ``Seaweed`` object, of one object store of the region only."""
+    namespace: DnsLabel
+    """Namespace of the ``Seaweed`` object. A ``ResourceReferenceGrant`` there permits references from namespaces of
+    Jacquard."""
+
+
+class ObjectStoreSpec(CheckedSpec):
+    """S3-compatible store. Jacquard does not log in to it."""
 
     name: DnsLabel
     """Name of the store, referenced by buckets of tenants."""
@@ -56,6 +66,18 @@ class ObjectStoreSpec(Spec):
     private_authority: bool = False
     """Whether the store's certificate is signed by a private authority. Each Secret with keys then also contains the
     authority as ``ca.crt``."""
+    seaweedfs: SeaweedSpec | None = None
+    """SeaweedFS cluster behind the endpoint: its operator creates the buckets, users and keys of tenants. By default,
+    the store's administrator creates them."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a private authority of a store whose operator creates the Secrets with keys."""
+        if self.seaweedfs and self.private_authority:
+            text = (
+                "is true, but SeaweedFS's operator writes no ca.crt next to its keys; use a certificate of a public"
+                " authority and remove private_authority, or remove seaweedfs"
+            )
+            yield ConstraintViolation(text, ("private_authority",))
 
     @property
     def host(self) -> str:

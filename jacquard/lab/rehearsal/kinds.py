@@ -59,6 +59,7 @@ _MANAGEMENT = {
     "operator.victoriametrics.com/v1beta1": "VMAlert VMAuth VMCluster VMRule VMUser",
     "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
     "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
+    "seaweed.seaweedfs.com/v1": "Bucket BucketLifecyclePolicy S3Credentials S3Identity Seaweed",
     **_FLUX,
     **_EVERYWHERE,
 }
