@@ -49,6 +49,12 @@ NIGHTLY = (
         disk_bytes=300 << 20,
     ),
     Family(
+        name="seaweedfs",  # a real object store, whose buckets and keys tests create as its operator does
+        module="github.com/seaweedfs/seaweedfs",
+        binaries=(Binary(name="weed", package="github.com/seaweedfs/seaweedfs/weed", expected_seconds=700),),
+        disk_bytes=4000 << 20,
+    ),
+    Family(
         name="versitygw",  # a real S3 server, which holds state of the engine in tests
         module="github.com/versity/versitygw",
         binaries=(Binary(name="versitygw", package="github.com/versity/versitygw/cmd/versitygw", expected_seconds=90),),

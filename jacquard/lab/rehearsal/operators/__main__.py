@@ -21,6 +21,7 @@ from jacquard.lab.rehearsal.operators import (
     external_secrets,
     metrics,
     mirror,
+    object_stores,
     platform,
     programs,
     references,
@@ -157,6 +158,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, nodes.create_management_nodes, management)
         _try(MANAGEMENT, platform.reconcile, servers.folder, servers.views)
         _try(MANAGEMENT, parts.upstream.reconcile)
+        _try(MANAGEMENT, object_stores.reconcile, management)
         _try(MANAGEMENT, external_secrets.reconcile, management, hosted)
         _try(MANAGEMENT, certificates.reconcile, management)
         _try(MANAGEMENT, metrics.reconcile, management)

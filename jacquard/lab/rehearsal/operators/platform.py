@@ -16,6 +16,7 @@ _GIVEN = {
     "Secret": "v1",
     "metal.ironcore.dev/BMCSecret": "metal.ironcore.dev/v1alpha1",
     "external-secrets.io/ClusterSecretStore": "external-secrets.io/v1",
+    "seaweed.seaweedfs.com/Seaweed": "seaweed.seaweedfs.com/v1",
 }
 """API versions of created objects, by kind as in the list. Other listed kinds, such as storage classes, are not
 required by any simulated controller."""
@@ -64,4 +65,6 @@ def _body(api: str, kind: str, entry: dict[str, Any]) -> Object:
     body = {"apiVersion": api, "kind": kind, "metadata": {"name": name}}
     if kind == "BMCSecret":
         return {**body, "data": simulated_secret(name, "", keys)["data"]}
+    if kind == "Seaweed":
+        return {**body, "metadata": {"name": name, "namespace": entry["namespace"]}, "spec": {}}
     return {**body, "spec": {"provider": {"fake": {"data": []}}}}

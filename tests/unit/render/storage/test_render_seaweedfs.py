@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import pytest
-from external_store import STORE
-from small_region import changed
+from seaweed_example import SEAWEED, laptop, rendered
 
-from components.inputs.buckets import of_cluster, of_tenant
+from components.inputs.buckets import of_cluster
 from components.inputs.deliveries import deliveries
 from components.lookups.pools import clusters
-from components.render.manifest import Manifest, objects
+from components.render.manifest import Manifest
 from components.render.region.external_secrets import external_secrets
 from components.reports.prerequisites import prerequisites
 from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
-from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
-from jacquard.machine import paths
-
-SEAWEED = {"name": "objects", "namespace": "object-store"}
 
 
-@cache
-def laptop(rights: str = "read-write", *, seaweedfs: bool = True) -> Environment:
-    """Return environment laptop, in which each tenant has bucket ``runs`` for namespaces ``lab`` and ``default``."""
-    environment = load_environment("laptop", paths.ROOT / "environments")
-    store = {"name": "objects", "endpoint": "https://o.example", **({"seaweedfs": SEAWEED} if seaweedfs else {})}
-
-    def runs(cluster: str) -> tuple[BucketSpec, ...]:
-        access = [{"cluster": cluster, "namespaces": ["lab", "default"], "rights": rights}]
-        ages = {"expire_days": 30, "old_versions_days": 9, "abandoned_uploads_days": 2}
-        said = {"name": "runs", "store": "objects", "quota": "1Ti", "versioning": True, "lifecycle": ages}
-        plain = {"name": "plain", "store": "objects", "quota": "2Gi", "bucket": f"{cluster}-plain"}
-        return (BucketSpec.model_validate({**said, "access": access}), BucketSpec.model_validate(plain))
-
-    stores = (ObjectStoreSpec.model_validate(store),)
-    tenants = tuple(changed(one, buckets=runs(one.clusters[0].name)) for one in environment.tenants)
-    return changed(
-        environment, tenants=tenants, region=changed(environment.region, object_stores=stores, secrets=STORE)
-    )
-
-
-def rendered(environment: Environment) -> dict[tuple[str, str | None, str], Any]:
+def specs_of(environment: Environment) -> dict[tuple[str, str | None, str], Any]:
     """Return specs by kind, namespace and name."""
-    every = (
-        item
-        for tenant in environment.tenants
-        for concept in of_tenant(environment, tenant)
-        for item in objects(concept.render())
-    )
-    return {(item.kind, item.namespace, item.name): item.body["spec"] for item in every}
+    return {(item.kind, item.namespace, item.name): item.body["spec"] for item in rendered(environment)}
 
 
 def of_workloads(environment: Environment) -> list[Manifest]:
@@ -61,19 +28,19 @@ def of_workloads(environment: Environment) -> list[Manifest]:
 
 
 def test_a_bucket_has_its_name_quota_versions_and_the_rights_of_users() -> None:
-    assert rendered(laptop())["Bucket", "tenant-globex", "bucket-runs"] == {
+    assert specs_of(laptop())["Bucket", "tenant-globex", "bucket-runs"] == {
         "name": "globex-runs",
         "clusterRef": SEAWEED,
         "reclaimPolicy": "Retain",
         "adoptExisting": False,
         "versioning": "Enabled",
-        "quota": {"size": "1Ti", "enforce": True},
+        "quota": {"size": "8Mi", "enforce": True},
         "access": [{"user": "globex-lab.runs", "actions": ["List", "Read", "Write"]}],
     }
 
 
 def test_a_bucket_without_access_has_no_users_and_no_life_cycle() -> None:
-    specs = rendered(laptop())
+    specs = specs_of(laptop())
 
     assert specs["Bucket", "tenant-acme", "bucket-plain"] == {
         "name": "acme-train-plain",
@@ -87,13 +54,13 @@ def test_a_bucket_without_access_has_no_users_and_no_life_cycle() -> None:
 
 
 def test_keys_that_read_have_no_action_that_writes() -> None:
-    [grant] = rendered(laptop("read"))["Bucket", "tenant-acme", "bucket-runs"]["access"]
+    [grant] = specs_of(laptop("read"))["Bucket", "tenant-acme", "bucket-runs"]["access"]
 
     assert grant == {"user": "acme-train.runs", "actions": ["List", "Read"]}
 
 
 def test_a_life_cycle_is_one_rule_with_an_action_for_each_age() -> None:
-    assert rendered(laptop())["BucketLifecyclePolicy", "tenant-acme", "bucket-runs"] == {
+    assert specs_of(laptop())["BucketLifecyclePolicy", "tenant-acme", "bucket-runs"] == {
         "bucketRef": {"name": "bucket-runs"},
         "rules": [
             {
@@ -108,7 +75,7 @@ def test_a_life_cycle_is_one_rule_with_an_action_for_each_age() -> None:
 
 
 def test_each_cluster_has_a_user_and_keys_in_its_own_namespace() -> None:
-    specs = rendered(laptop())
+    specs = specs_of(laptop())
 
     for cluster in ("acme-train", "globex-lab"):
         assert specs["S3Identity", cluster, "bucket-runs"] == {"seaweedRef": SEAWEED, "name": f"{cluster}.runs"}
