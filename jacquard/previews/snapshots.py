@@ -15,6 +15,7 @@ from components.render.pools.node_pool import NodePoolInput
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.region.isolation import IsolationInput
 from components.render.region.region import RegionInput
+from components.render.storage.seaweedfs import ProvisionedBucketsInput
 from components.specs.environment import Environment
 from components.specs.struct import Struct
 from jacquard.previews.impacts.scopes import Scope, Scopes, hall_scope, vpc_scope
@@ -96,6 +97,8 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
+        case ProvisionedBucketsInput():
+            return _of_slice(piece, scopes), f"buckets of {concept.name}"
         case TenantNetworkInput():
             vpc = concept.vpc
             where = f" in {concept.cluster}" if concept.cluster else ""
