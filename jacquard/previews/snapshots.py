@@ -93,12 +93,10 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
 
 def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput() | IsolationInput() | ExtensionInput() | ExternalSecretsInput():
+        case RegionInput() | IsolationInput() | ExtensionInput() | ExternalSecretsInput() | ProvisionedBucketsInput():
             return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
-        case ProvisionedBucketsInput():
-            return _of_slice(piece, scopes), f"buckets of {concept.name}"
         case TenantNetworkInput():
             vpc = concept.vpc
             where = f" in {concept.cluster}" if concept.cluster else ""
@@ -112,7 +110,9 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             return scopes.of_key(concept.cluster), concept.cluster
 
 
-def _of_whole_slice(concept: RegionInput | IsolationInput | ExtensionInput | ExternalSecretsInput) -> str:
+def _of_whole_slice(
+    concept: RegionInput | IsolationInput | ExtensionInput | ExternalSecretsInput | ProvisionedBucketsInput,
+) -> str:
     """Return the label of a part that is not about a single cluster, VPC or hall."""
     match concept:
         case RegionInput():
@@ -123,6 +123,8 @@ def _of_whole_slice(concept: RegionInput | IsolationInput | ExtensionInput | Ext
             return concept.name
         case ExternalSecretsInput():
             return f"secrets of {concept.name}"
+        case ProvisionedBucketsInput():
+            return f"buckets of {concept.name}"
 
 
 def _of_slice(piece: Slice, scopes: Scopes) -> Scope:

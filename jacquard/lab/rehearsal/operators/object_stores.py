@@ -18,9 +18,9 @@ def reconcile(view: View) -> None:
     for bucket in _alive(view, "Bucket"):
         _report(view, bucket, _no_store(view, bucket, bucket["spec"]["clusterRef"]))
     for policy in _alive(view, "BucketLifecyclePolicy"):
-        bucket = _beside(view, "Bucket", policy, policy["spec"]["bucketRef"])
-        lacking = bucket is None or not reported(bucket, "Ready")
-        _report(view, policy, ("BucketNotReady", "the bucket is not provisioned") if lacking else None)
+        target = _beside(view, "Bucket", policy, policy["spec"]["bucketRef"])
+        is_ready = target is not None and reported(target, "Ready")
+        _report(view, policy, None if is_ready else ("BucketNotReady", "the bucket is not provisioned"))
     for identity in _alive(view, "S3Identity"):
         _report(view, identity, _no_store(view, identity, identity["spec"]["seaweedRef"]))
     for item in _alive(view, "S3Credentials"):
