@@ -137,8 +137,8 @@ def test_there_are_logins_of_storage_to_ask_about() -> None:
         "globex-lab": {("vast-csi", "vast-globex")},
     }
     assert found["eu-south-03a"] == {
-        "tessera-render": {("render", "bucket-frames"), ("render", "bucket-previews")},
-        MANAGEMENT: {("tessera-render", "render-bucket-frames"), ("tessera-render", "bucket.previews")},
+        "tessera-render": {("render", "bucket-frames"), ("render", "bucket-proofs")},
+        MANAGEMENT: {("tessera-render", "render-bucket-frames"), ("tessera-render", "bucket.proofs")},
     }
     copies = found["us-east-04a"].pop(MANAGEMENT)
     assert len(copies) == sum(map(len, found["us-east-04a"].values())) > 10
