@@ -4,8 +4,8 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 
 from components.inputs.manifests import manifests
-from components.lookups.monitor_targets import MONITORS, Target, targets
-from components.lookups.observed_components import NOTHING_OBSERVED, RELEASES, selected
+from components.lookups.monitor_targets import MONITORS, targets
+from components.lookups.observed_components import RELEASES, Observers, selected
 from components.lookups.slices import slices
 from components.render.manifest import Manifest, created, patched
 from components.rules import checks
@@ -58,18 +58,14 @@ def judge(environment: Environment, now: dt.datetime, *, is_strict: bool = False
     violations: list[Violation] = []
     facts: list[Fact] = []
     resources: dict[str, int] = {}
-    found: list[Target] = []
     last: list[Fact] = []
-    monitors: list[Manifest] = []
-    observation = NOTHING_OBSERVED
+    everything: list[Manifest] = []
     for piece in slices(environment):
         rendered = manifests(environment, piece)
         resources[piece.name] = len(rendered)
         source = f"slice {piece.name}"
         new = tuple(created(rendered))
-        found += targets(new)
-        monitors += [item for item in new if item.kind in MONITORS]
-        observation = observation.plus(new)
+        everything += new
         known = [object_fact(item.body, item.cluster, source=source) for item in new]
         parts = [object_fact(item.body, item.cluster) for item in patched(rendered)]
         count += len(known) + len(parts)
@@ -78,7 +74,9 @@ def judge(environment: Environment, now: dt.datetime, *, is_strict: bool = False
         violations += [item for fact in at_once for item in evaluator.violations(fact)]
         facts += known
     violations += evaluator.stack_violations(facts)
-    everywhere = replace(context, targets=tuple(found), monitored=selected(monitors, found), observation=observation)
+    found = tuple(targets(everything))
+    monitors = [item for item in everything if item.kind in MONITORS]
+    everywhere = replace(context, targets=found, monitored=selected(monitors, found), observers=Observers(everything))
     evaluator = Judge(extensions.rules(), everywhere)
     violations += [item for fact in last for item in evaluator.violations(fact)]
     violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]

@@ -20,7 +20,7 @@ from components.specs.struct import Struct, field
 
 if TYPE_CHECKING:
     from components.lookups.monitor_targets import Target
-    from components.lookups.observed_components import Observation
+    from components.lookups.observed_components import Observers
     from policies.stack_objects import StackObjects
 
 _Entry = TypeVar("_Entry")
@@ -162,7 +162,7 @@ class Context(Struct):
     """Services and pods that monitors can select; None in a deployment, which evaluates one object at a time."""
     monitored: frozenset[tuple[str, str]] | None = None
     """Clusters and namespaces with a Service or pod that a monitor selects; None in a deployment."""
-    observation: Observation | None = None
+    observers: Observers | None = None
     """Alerts and dashboards of all slices; None in a deployment."""
     observed: Mapping[str, ObservedSpec] = field(default_factory=dict)
     """Declared observation of charts and manifest artefacts in the catalogue, by name."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -123,24 +123,21 @@ class Release(Struct):
         return {path: value for path, value in required.items() if _at(self.values, path) != value}
 
 
-class Observation(Struct):
-    """Alerts and dashboards that all slices of an environment render."""
+class Observers:
+    """Alerts and dashboards among the objects of all slices, which are searched on first use."""
 
-    alerts: frozenset[str]
-    """Names of all alerts."""
-    dashboards: frozenset[str]
-    """Titles of all dashboards."""
+    def __init__(self, objects: Iterable[Manifest]) -> None:
+        self._objects = objects
 
-    def plus(self, items: Iterable[Manifest]) -> "Observation":
-        """Return the observation with the alerts and dashboards among ``items``."""
-        found = tuple(items)
-        return Observation(
-            alerts=self.alerts.union(rule["alert"] for item in found for rule in alert_rules(item)),
-            dashboards=self.dashboards.union(title for item in found for title in dashboards.titles_in(item)),
-        )
+    @cached_property
+    def alerts(self) -> frozenset[str]:
+        """Return the names of all alerts."""
+        return frozenset(rule["alert"] for item in self._objects for rule in alert_rules(item))
 
-
-NOTHING_OBSERVED = Observation(alerts=frozenset(), dashboards=frozenset())
+    @cached_property
+    def dashboards(self) -> frozenset[str]:
+        """Return the titles of all dashboards."""
+        return frozenset(title for item in self._objects for title in dashboards.titles_in(item))
 
 
 def alert_rules(item: Manifest) -> list[Mapping[str, Any]]:

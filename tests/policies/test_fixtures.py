@@ -12,8 +12,10 @@ import yaml
 from recording_fact import RecordingFact
 
 from components.lookups.monitor_targets import Target
-from components.lookups.observed_components import Observation
+from components.lookups.observed_components import Observers
 from components.render.manifest import MANAGEMENT
+from components.render.objects import manifest
+from components.render.region.dashboards import LABEL
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
@@ -45,7 +47,12 @@ _TARGETS = tuple(
     )
 )
 """Services and pods that monitors can select."""
-_OBSERVATION = Observation(alerts=frozenset({"ToolsDown"}), dashboards=frozenset({"Tools"}))
+_OBSERVERS = Observers(
+    [
+        manifest("v1", "PrometheusRule", "tools", spec={"groups": [{"rules": [{"alert": "ToolsDown"}]}]}),
+        manifest("v1", "ConfigMap", "tools", labels={LABEL: "1"}, data={"tools.json": '{"title": "Tools"}'}),
+    ]
+)
 _OBSERVED = {
     "rendered-parts": ObservedSpec(alerts=("ToolsDown",), dashboards=("Tools",)),
     "reasons": ObservedSpec(
@@ -68,7 +75,7 @@ def context(laptop: Environment, now: dt.datetime) -> Context:
         targets=_TARGETS,
         monitored=_MONITORED,
         scraped=_SCRAPED,
-        observation=_OBSERVATION,
+        observers=_OBSERVERS,
         observed=_OBSERVED,
     )
 

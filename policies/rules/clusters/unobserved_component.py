@@ -14,7 +14,7 @@ Not evaluated: the engine, which evaluates one object at a time.
 import datetime as dt
 from collections.abc import Iterator
 
-from components.lookups.observed_components import Observation, Release
+from components.lookups.observed_components import Observers, Release
 from components.rules.rule import AdvisoryPeriod
 from components.specs.base import Stage
 from components.specs.reading.problems import nearest
@@ -29,12 +29,12 @@ def find(fact: Fact, context: Context) -> Finding:
     spec, namespace = fact.at("spec"), fact.at("metadata", "namespace")
     if namespace is UNKNOWN or contains_unknown(spec):
         return undecided("the release")
-    if context.observation is None:
+    if context.observers is None:
         return NOT_APPLICABLE
     release = Release.of(spec, namespace)
     if release.row is not None:
         return PASS
-    faults = list(_faults(context.observed.get(release.name, ObservedSpec.defaults()), context.observation))
+    faults = list(_faults(context.observed.get(release.name, ObservedSpec.defaults()), context.observers))
     if not faults:
         return PASS
     return violation(
@@ -45,10 +45,10 @@ def find(fact: Fact, context: Context) -> Finding:
     )
 
 
-def _faults(observed: ObservedSpec, observation: Observation) -> Iterator[str]:
+def _faults(observed: ObservedSpec, observers: Observers) -> Iterator[str]:
     for part, names, reason, rendered in (
-        ("alert", observed.alerts, observed.without.alerts, observation.alerts),
-        ("dashboard", observed.dashboards, observed.without.dashboards, observation.dashboards),
+        ("alert", observed.alerts, observed.without.alerts, observers.alerts),
+        ("dashboard", observed.dashboards, observed.without.dashboards, observers.dashboards),
     ):
         if not names and not reason:
             yield f"no {part}"
