@@ -24,6 +24,11 @@ def table_rows(file: Path, model: type[_Table]) -> tuple[_Table, ...]:
     return tuple(map(model.model_validate, yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)))
 
 
+def shipped_files(folder: Path, model: type[_File]) -> dict[str, _File]:
+    """Return the files of a folder of the library by name; tests read them with `table_files`."""
+    return {path.name: table_file(path, model) for path in sorted(folder.glob("*.yaml"))}
+
+
 def table_files(folder: Path, model: type[_File]) -> tuple[dict[str, _File], list[Problem]]:
     """Return the valid files of ``folder`` by name, and the problems of all other files."""
     files: dict[str, _File] = {}

@@ -13,6 +13,8 @@ _PLACEHOLDER = re.compile(
     r"<[A-Za-z][^<>@|=\s]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\{[A-Za-z_][\w.-]*\}"
     rf"|{UNFILLED}"
 )
+_SIGNS = ("<", "{", "$(", "TODO", "FIXME", "TBD", "ME", "me")
+"""Parts of every placeholder; the search for them is much faster than the pattern."""
 _FREE_TEXT = frozenset(
     {
         "annotations",
@@ -35,6 +37,8 @@ _PER_TENANT = frozenset(key for member in get_args(get_args(StorageClassSpec)[0]
 
 def placeholder(text: str) -> str | None:
     """Return the first placeholder in ``text``; None if it contains none."""
+    if not any(sign in text for sign in _SIGNS):
+        return None
     match = _PLACEHOLDER.search(text)
     return match and match[0]
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pydantic import Field
 
 from components.lookups.effects.effect import Effect, Subject, When
-from components.lookups.table_files import table_files
+from components.lookups.table_files import shipped_files, table_files
 from components.specs.base import DataFile, Spec
 from components.specs.reading.problems import Problem, SpecError
 
@@ -164,12 +164,8 @@ def spelt(path: Steps) -> str:
 
 @cache
 def effects_table() -> Table:
-    """Return the table of this library.
-
-    Raises:
-        SpecError: with all problems of all its files.
-    """
-    return read_table(FOLDER)
+    """Return the table of this library."""
+    return _table(shipped_files(FOLDER, EffectsFile))
 
 
 def read_table(folder: Path) -> Table:
@@ -179,10 +175,15 @@ def read_table(folder: Path) -> Table:
         SpecError: with all problems of all its files.
     """
     files, problems = table_files(folder, EffectsFile)
-    sources = {short: full for file in files.values() for short, full in file.sources.items()}
-    problems += _row_problems(files, sources)
+    table = _table(files)
+    problems += _row_problems(files, table.sources)
     if problems:
         raise SpecError(folder.name, problems)
+    return table
+
+
+def _table(files: Mapping[str, EffectsFile]) -> Table:
+    sources = {short: full for file in files.values() for short, full in file.sources.items()}
     return Table({kind: rows for file in files.values() for kind, rows in file.kinds.items()}, sources)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from components.lookups.table_files import table_files
+from components.lookups.table_files import shipped_files, table_files
 from components.specs.base import CheckedSpec, ConstraintViolation, DataFile
 from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import PRODUCTION
@@ -83,12 +83,8 @@ class HostStatesFile(DataFile):
 
 @cache
 def host_states() -> Mapping[LifecycleState, StateRow]:
-    """Return the table of this library.
-
-    Raises:
-        SpecError: with all problems of its file.
-    """
-    return read_table(FOLDER)
+    """Return the table of this library."""
+    return _states(shipped_files(FOLDER, HostStatesFile))
 
 
 def read_table(folder: Path) -> Mapping[LifecycleState, StateRow]:
@@ -98,12 +94,16 @@ def read_table(folder: Path) -> Mapping[LifecycleState, StateRow]:
         SpecError: with all problems of all its files.
     """
     files, problems = table_files(folder, HostStatesFile)
-    states = {state: row for file in files.values() for state, row in file.states.items()}
+    states = _states(files)
     if not problems:
         problems += [Problem(file, 0, "", text) for file in files for text in _faults(states)]
     if problems:
         raise SpecError(folder.name, problems)
     return states
+
+
+def _states(files: Mapping[str, HostStatesFile]) -> dict[LifecycleState, StateRow]:
+    return {state: row for file in files.values() for state, row in file.states.items()}
 
 
 def _faults(states: Mapping[LifecycleState, StateRow]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from components.lookups.effects.table import effects_table
-from components.lookups.table_files import table_files
+from components.lookups.table_files import shipped_files, table_files
 from components.specs.base import DataFile, Spec
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.struct import Struct
@@ -132,17 +132,19 @@ class Table(Struct):
     forms: Mapping[str, Form]
     cluster_wide: frozenset[str]
     always: frozenset[str]
-    sources: Mapping[str, str]
+    own_sources: Mapping[str, str]
+    """Sources in addition to those of the table of effects."""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Return the description of each source by its short name."""
+        return {_OWN_SOURCE: "this repository", **effects_table().sources, **self.own_sources}
 
 
 @cache
 def references_table() -> Table:
-    """Return the table of this library.
-
-    Raises:
-        SpecError: with all problems of all its files.
-    """
-    return read_table(FOLDER)
+    """Return the table of this library."""
+    return _table(shipped_files(FOLDER, ReferencesFile))
 
 
 def read_table(folder: Path) -> Table:
@@ -152,23 +154,23 @@ def read_table(folder: Path) -> Table:
         SpecError: with all problems of all its files.
     """
     files, problems = table_files(folder, ReferencesFile)
+    table = _table(files)
+    problems += [problem for file, spec in files.items() for problem in _row_problems(file, spec, table)]
+    if problems:
+        raise SpecError(folder.name, problems)
+    return table
+
+
+def _table(files: Mapping[str, ReferencesFile]) -> Table:
     every = tuple(files.values())
-    table = Table(
+    return Table(
         refers=_joined(tuple(file.refers for file in every)),
         makes=_joined(tuple(file.makes for file in every)),
         forms={name: form for file in every for name, form in file.forms.items()},
         cluster_wide=frozenset(kind for file in every for kind in file.cluster_wide),
         always=frozenset(text for file in every for text in file.always),
-        sources={
-            _OWN_SOURCE: "this repository",
-            **effects_table().sources,
-            **{short: full for file in every for short, full in file.sources.items()},
-        },
+        own_sources={short: full for file in every for short, full in file.sources.items()},
     )
-    problems += [problem for file, spec in files.items() for problem in _row_problems(file, spec, table)]
-    if problems:
-        raise SpecError(folder.name, problems)
-    return table
 
 
 def _joined(parts: tuple[dict[str, tuple[Row, ...]], ...]) -> dict[str, tuple[Row, ...]]:
@@ -178,12 +180,13 @@ def _joined(parts: tuple[dict[str, tuple[Row, ...]], ...]) -> dict[str, tuple[Ro
 
 def _row_problems(file: str, spec: ReferencesFile, table: Table) -> Iterator[Problem]:
     """Yield problems of rows with an unlisted form or source."""
+    sources = table.sources
     for section, kinds in (("refers", spec.refers), ("makes", spec.makes)):
         for kind, rows in kinds.items():
             for row in rows:
                 if row.form is not None and row.form not in table.forms:
                     yield Problem(file, 0, f"{section}.{kind}", f"names form {row.form}, which no file has; add it")
                 short = row.source.partition(":")[0]
-                if short not in table.sources:
+                if short not in sources:
                     text = f"names source {short}, which no file lists; add it to sources"
                     yield Problem(file, 0, f"{section}.{kind}", text)

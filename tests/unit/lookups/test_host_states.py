@@ -90,3 +90,7 @@ def test_a_wrong_row_is_reported(tmp_path: Path, old: str) -> None:
         read_table(tmp_path)
 
     assert text in str(caught.value)
+
+
+def test_the_table_of_the_library_is_the_valid_one() -> None:
+    assert read_table(FOLDER) == host_states()
