@@ -93,9 +93,8 @@ def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[st
     fabrics_of = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
     groups: dict[str, set[str]] = defaultdict(set)
     halls: dict[str, set[str]] = defaultdict(set)
-    for host in environment.hosts:
-        pool = environment.allocations.hosts.get(host.host)
-        if pool in by_key:
+    for pool in by_key.keys() & environment.hosts_by_pool.keys():
+        for host in environment.hosts_by_pool[pool]:
             halls[group_key(pool, environment.failure_domain(host))].add(host.hall)
     for fabric in environment.region.fabrics:
         for key, group_halls in halls.items():

@@ -32,6 +32,7 @@ _BLOCKS = ("intents", "dpu_intents", "chart_intents")
 _SEAL = ("region", "beside")
 """Keys that identify the region and the other file. They are at the end of a file so that other lines do not move in
 diffs."""
+_ENTRIES = "_entries_text"
 _HEXADECIMAL = "pkeys"
 _PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
 """Text that needs no quotes: it starts like a name and cannot be a keyword or number of YAML."""
@@ -53,7 +54,7 @@ def digest_of(lock: LockFile) -> str:
 
 def entries_digest(lock: LockFile) -> str:
     """Return the digest over the entries of ``lock``, which the other lock file of the region contains."""
-    return _sha256("".join(_sections(lock)))
+    return _sha256(_entries(lock))
 
 
 def sealed(lock: _Lock) -> _Lock:
@@ -76,7 +77,15 @@ def entry_text(entry: Any) -> str:
 
 def _body(lock: LockFile) -> str:
     seal = ((key, getattr(lock, key)) for key in _SEAL)
-    return "".join((*_sections(lock), *(f"{key}: {_scalar(value)}\n" for key, value in seal if value)))
+    return "".join((_entries(lock), *(f"{key}: {_scalar(value)}\n" for key, value in seal if value)))
+
+
+def _entries(lock: LockFile) -> str:
+    """Return the text of all sections. It is kept with ``lock`` like a cached property, which copies drop."""
+    kept = vars(lock)
+    if _ENTRIES not in kept:
+        kept[_ENTRIES] = "".join(_sections(lock))
+    return str(kept[_ENTRIES])
 
 
 def _sha256(text: str) -> str:
