@@ -22,7 +22,7 @@ from components.lookups.pools import (
     wanted_nodes,
 )
 from components.lookups.spares import spares_for
-from components.rules.region.running import first_group, running_nodes
+from components.rules.region.running import first_group, running_by_pool, running_nodes
 from components.rules.rule import named
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType, Scale
@@ -243,13 +243,10 @@ def _short(environment: Environment) -> list[PlacedPool]:
         gone |= {key} if _is_astray(environment, rows.get(name), name) else set()
     for group, size in environment.allocations.groups.items():
         needed[pool_of(group)] += size.most_nodes + spares_for(size.most_nodes, environment.region.spares)
-    runs = {
-        pool: sum(group.nodes for group in groups.values())
-        for pool, groups in environment.allocations.groups_by_pool.items()
-    }
+    runs = running_by_pool(environment)
     return [
         placed
         for placed in pools(environment)
         if placed.pool.spares is None and placed.key not in gone and held[placed.key] < needed[placed.key]
-        if runs.get(placed.key, 0) == wanted_nodes(environment, placed.pool)
+        if runs[placed.key] == wanted_nodes(environment, placed.pool)
     ]

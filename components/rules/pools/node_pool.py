@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import clusters, declared_spares, place, pools, problem
 from components.rollout.limits import RolloutLimits
-from components.rules.region.running import first_group
+from components.rules.region.running import first_group, running_by_pool
 from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
@@ -114,7 +114,7 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
 
 def instance_types(environment: Environment) -> Iterator[Problem]:
     """Report pools whose instance type changed, which would replace all their hosts simultaneously."""
-    running = _running(environment)
+    running = running_by_pool(environment)
     kinds: dict[str, set[str]] = defaultdict(set)
     for host in environment.hosts:
         kinds[environment.allocations.hosts.get(host.host, "")].add(host.instance_type)
@@ -132,7 +132,7 @@ def instance_types(environment: Environment) -> Iterator[Problem]:
 
 def endings(environment: Environment) -> Iterator[Problem]:
     """Report pools removed from the data while they have running nodes: removal takes two steps."""
-    running = _running(environment)
+    running = running_by_pool(environment)
     for placed in clusters(environment):
         allocation = environment.allocations.clusters.get(placed.cluster.name)
         there = {pool_key(placed.cluster.name, pool.name): pool.name for pool in placed.cluster.pools}
@@ -149,14 +149,6 @@ def endings(environment: Environment) -> Iterator[Problem]:
                     f" remove it{renamed}"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools"), text)
-
-
-def _running(environment: Environment) -> Counter[str]:
-    """Return the number of running nodes by pool."""
-    nodes = Counter[str]()
-    for group, size in environment.allocations.groups.items():
-        nodes[pool_of(group)] += size.nodes
-    return nodes
 
 
 def rollout_limits(environment: Environment) -> Iterator[Problem]:

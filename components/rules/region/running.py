@@ -36,6 +36,12 @@ def running_nodes(environment: Environment) -> Counter[Entry]:
     return counts
 
 
+def running_by_pool(environment: Environment) -> Counter[str]:
+    """Return the number of running nodes by pool, of pools with rollout groups only."""
+    groups = environment.allocations.groups_by_pool
+    return Counter({pool: sum(group.nodes for group in mine.values()) for pool, mine in groups.items()})
+
+
 def running_hosts(environment: Environment) -> dict[str, str]:
     """Return the hosts of pools with nodes, each with its pool. The lock file does not record which ones are spares."""
     lock = environment.allocations

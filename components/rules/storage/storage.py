@@ -11,7 +11,6 @@ from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of, parts_of
 from components.specs.network.tenant_network import Egress
 from components.specs.reading.loader import IMAGES, REGION
 from components.specs.reading.problems import Problem, listed, one_of
@@ -260,9 +259,11 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
 def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
     """Return the images pinned for nodes of ``pools`` in ``cluster``, each with its pools."""
     pins, running = environment.image_pins, dict[str, dict[str, None]]()
-    for group, name in pins.groups.items():
-        if cluster_of(group) == cluster and parts_of(group)[1] in pools:
-            running.setdefault(pins.intents[name].image, {})[parts_of(group)[1]] = None
+    for key, groups in pins.groups_by_pool.items():
+        owner, _, pool = key.partition("/")
+        if owner == cluster and pool in pools:
+            for name in groups.values():
+                running.setdefault(pins.intents[name].image, {})[pool] = None
     return {
         f"{version} of {listed(pools)}": image
         for version, pools in running.items()
