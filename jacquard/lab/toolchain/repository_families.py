@@ -108,6 +108,19 @@ NIGHTLY = (
         disk_bytes=1500 << 20,
     ),
     Family(
+        name="flux",  # runs in tests, with rendered layouts; helm-controller is not available as a module
+        module="github.com/fluxcd/kustomize-controller",
+        binaries=tuple(
+            Binary(name=name, package=f"github.com/fluxcd/{name}", expected_seconds=seconds)
+            for name, seconds in (("kustomize-controller", 400), ("source-controller", 150))
+        ),
+        data=tuple(
+            Data(name=f"{name}-kinds", module=f"github.com/fluxcd/{name}", contents=("config/crd/bases",))
+            for name in ("kustomize-controller", "source-controller")
+        ),
+        disk_bytes=3000 << 20,
+    ),
+    Family(
         name="slurm-operator",  # runs in tests; with a release candidate of its client library (see go.mod)
         module="github.com/SlinkyProject/slurm-operator",
         binaries=(
