@@ -17,6 +17,11 @@ from jacquard.previews.report import report
 
 STEPS = "  durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}\n"
 COLOURS = re.compile(r"--([a-z-]+):(#[0-9a-f]{3,6})")
+LINES = (
+    "[...document.querySelectorAll('.hosts {}')].map((cell) => {{const text = document.createRange();"
+    "text.selectNodeContents(cell.lastChild); return text.getClientRects().length}})"
+)
+"""Lines of the last text of each cell, in JavaScript."""
 SIGNS = (
     "replaced",
     "deleted",
@@ -50,6 +55,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bench = edited(folder, "laptop", [("region.yaml", STEPS)], ("promote acme-train/train gpu-2026.11.1",))
     path = folder / "report.html"
     found = report(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench), NOW)
+    path.write_text(html([found]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a region whose racks are drawn small."""
+    folder = tmp_path_factory.mktemp("data")
+    bench = edited(folder, "eu-south-03a", [], ())
+    path = folder / "report.html"
+    found = report(load_environment("eu-south-03a", ENVIRONMENTS), bench.load(), impact_of(bench), NOW)
     path.write_text(html([found]), encoding="utf-8")
     return path
 
@@ -147,3 +163,73 @@ def test_a_link_to_a_part_opens_it_and_print_shows_all(browser: Page, written: P
 
     browser.ask("dispatchEvent(new Event('beforeprint'))")
     assert browser.ask("document.querySelectorAll('details:not([open])').length") == 0
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["written", "large"])
+def test_a_phone_scrolls_down_only(tmp_path: Path, name: str, request: pytest.FixtureRequest) -> None:
+    with Page(tmp_path / "browser", width=400, height=400) as phone:  # halls are still below the window
+        phone.open(request.getfixturevalue(name))
+
+        assert phone.ask("document.documentElement.scrollWidth") == 400
+
+
+@needs_browser
+def test_tables_on_a_phone_keep_names_whole_and_rows_short(tmp_path: Path, written: Path) -> None:
+    with Page(tmp_path / "browser", width=400, height=800) as phone:
+        phone.open(written)
+
+        assert max(phone.ask(LINES.format("td"))) <= 3
+        assert set(phone.ask(LINES.format("td:nth-child(4)"))) == {1}
+
+
+@needs_browser
+def test_axes_on_a_phone_are_readable(tmp_path: Path, written: Path) -> None:
+    drawn = "document.querySelector('.wide svg').getScreenCTM().a * 11"
+    with Page(tmp_path / "browser", width=400, height=800) as phone:
+        phone.open(written)
+
+        assert phone.ask(drawn) >= 9.5  # pixels of the smallest text
+
+
+@needs_browser
+def test_details_cover_the_map_of_a_phone_only_with_a_host(tmp_path: Path, written: Path) -> None:
+    place = "getComputedStyle(document.querySelector('.detail')).position"
+    with Page(tmp_path / "browser", width=400, height=800) as phone:
+        phone.open(written)
+        assert phone.ask(place) == "static"
+
+        phone.point('[title="a02-u03"]')
+
+        assert phone.ask(place) == "sticky"
+
+
+@needs_browser
+def test_signs_without_a_letter_stand_on_the_line_of_their_text(browser: Page, written: Path) -> None:
+    browser.open(written)
+
+    heights = "[...document.querySelectorAll('.legend .c')].map((sign) => sign.getBoundingClientRect().y)"
+    letters = "[...document.querySelectorAll('.legend .c')].map((sign) => sign.textContent)"
+    assert "" in browser.ask(letters)
+    assert len(set(browser.ask(heights))) == 1
+
+
+@needs_browser
+def test_an_effect_in_the_table_of_hosts_is_one_line(browser: Page, written: Path) -> None:
+    browser.open(written)
+
+    texts = "[...document.querySelectorAll('.hosts td:first-child')].map((cell) => cell.innerText.trim())"
+    assert "i changed in place" in browser.ask(texts)
+    assert set(browser.ask(LINES.format("td:first-child"))) == {1}
+
+
+@needs_browser
+def test_the_outline_of_a_host_at_the_edge_of_its_hall_is_not_cut(browser: Page, written: Path) -> None:
+    browser.open(written)
+    browser.ask("document.querySelector('[title=\"a01-u01\"]').click()")
+
+    room = "const host = document.querySelector('.held'), hall = host.closest('.hall');"
+    edges = "host.getBoundingClientRect().{0} - hall.getBoundingClientRect().{0}"
+    width = "parseFloat(getComputedStyle(host).outlineWidth)"
+    for side in ("x", "y"):
+        assert browser.ask(f"{{{room} {edges.format(side)} >= {width}}}")
