@@ -8,7 +8,7 @@ E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup python up down check test e2e test-nightly bench lint lock docs docs-tools clean
+.PHONY: help setup python up down check test e2e test-nightly bench lint lock docs docs-tools screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench: setup ## the figures of docs/contributing/performance.md
 
 docs: python docs-tools ## build the documentation site in site/; links and anchors are checked
 	@$(BIN)/zensical build --clean --strict
+
+screenshots: python ## write the screenshots of the documentation again (needs Chromium)
+	@$(BIN)/python tests/support/screenshots.py
 
 docs-tools: python
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-docs.lock

@@ -23,6 +23,7 @@ needs_browser = pytest.mark.skipif(
     reason="NO BROWSER: pictures of the report are not compared; install one: apt-get install chromium",
 )
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio")
+_SCREEN = {"deviceScaleFactor": 1, "mobile": False}
 
 # The browser reads commands from 3 and answers on 4.
 _BRIDGE = """
@@ -54,7 +55,7 @@ class Page:
         self._session = ""
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, **_SCREEN)
         for domain in ("Page", "Runtime", "Log", "Network", "Performance"):
             self._call(f"{domain}.enable")
 
@@ -99,10 +100,13 @@ class Page:
             "Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": name}]
         )
 
-    def picture(self, *, whole: bool = False) -> bytes:
-        """Return what is seen, or the whole page, as PNG."""
-        found = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        return base64.b64decode(found["data"])
+    def picture(self, height: int | None = None) -> bytes:
+        """Return what is seen as PNG, or the uppermost ``height`` pixels of the page."""
+        if height is not None:
+            width = self.ask("innerWidth")
+            self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, **_SCREEN)
+            self.ask("scrollTo({top: 0, behavior: 'instant'}); new Promise((done) => requestAnimationFrame(done))")
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
     def metrics(self) -> dict[str, float]:
         """Return what the browser did until now, in seconds and counts."""
