@@ -112,7 +112,11 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "No issues found" in done.stderr
     site = tmp_path / "site"
-    assert 'class="mermaid"' in text(site / "index.html")
+    assert 'class="mermaid"' in text(site / "contributing" / "architecture" / "index.html")
+    start = text(site / "index.html")
+    assert 'stylesheets/site.css"' in start
+    assert re.findall(r'(?:src|rel="stylesheet" href)="https?://[^"]*', start) == []
+    assert 'class="mermaid"' not in start  # Mermaid is loaded from another site
     api = text(site / "reference" / "python-api" / "index.html")
     assert all(f'.{name}"' in api for name in jacquard.__all__)
     assert len(json.loads(text(site / "search.json"))["items"]) > len(PAGES)
