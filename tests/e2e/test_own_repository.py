@@ -14,7 +14,7 @@ from installed import wheel, with_dependencies
 from local_region import LocalRegion, processes_of
 from outcome import Outcome
 from piped import piped
-from walkthrough import Command, Edit, steps
+from walkthrough import Command, Edit, Script, steps
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -80,6 +80,9 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
         for step in steps("guides/your-own-repository.md"):
             if isinstance(step, Edit):
                 step.apply(shell.folder)
+                continue
+            if isinstance(step, Script):
+                step.run(shell.folder)
                 continue
             assert isinstance(step, Command)
             if step == Command(("jacquard", "down", "edge-1")):

@@ -61,9 +61,9 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
         "python3 -m venv .venv",
         ".venv/bin/pip install -r requirements.txt",
         "source .venv/bin/activate",
-        "jacquard setup",
         "jacquard allocate edge-1",
         "jacquard check edge-1",
+        "jacquard setup",
         "jacquard up edge-1",
     ]
     note = "note: requirements.txt pins a local path; replace it with a URL before others use the repository"
@@ -81,15 +81,23 @@ def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, regions: Path
     assert "on-call@cloud.example" in (regions / COMPONENT).read_text()
 
 
-def test_a_further_region_is_in_the_workflows_and_must_be_added_to_the_pipeline(invoke: Invoke, regions: Path) -> None:
+def test_a_further_region_is_in_the_workflows_and_must_be_added_to_the_lists(invoke: Invoke, regions: Path) -> None:
     result = invoke("new", "edge-2")
 
     assert result.exit_code == 0, result.output
-    assert "note: if you use GitLab, add edge-2 to the regions in .gitlab-ci.yml\n" in result.stderr
+    assert result.stderr == (
+        "note: if you use GitLab, add edge-2 to the regions in .gitlab-ci.yml\n"
+        "note: to check the lock files of edge-2 before each commit, add a hook with args: [edge-2] to "
+        ".pre-commit-config.yaml\n"
+    )
     assert "edge-1" not in "".join(file.read_text() for file in (regions / ".github").rglob("*.yml"))
 
     (regions / ".gitlab-ci.yml").unlink()
-    assert "GitLab" not in invoke("new", "edge-3").stderr
+    hooks = regions / ".pre-commit-config.yaml"
+    hooks.write_text(hooks.read_text().replace("args: [edge-1]", "args: [edge-3]"))
+    assert invoke("new", "edge-3").stderr == ""
+    hooks.write_text("repos: []\n")
+    assert invoke("new", "edge-4").stderr == ""
 
 
 def test_generated_files_are_current_and_pages_of_ours_stay_away(invoke: Invoke, regions: Path) -> None:

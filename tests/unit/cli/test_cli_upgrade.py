@@ -42,7 +42,7 @@ def committed(regions: Path) -> Path:
 def older(committed: Path, edit: Edit) -> Path:
     """The repository as an older version wrote it: other lines in some files, one file more and one less."""
     edit(committed / CHECK, BRANCH, "branches: [master]")
-    edit(committed / "README.md", "jacquard up edge-1 ", "jacquard apply edge-1 ")
+    edit(committed / "README.md", "jacquard up edge-1\n", "jacquard apply edge-1\n")
     edit(committed / VERSIONS, "metrics-server", "metrics-server-old")
     edit(committed / "Pulumi.yaml", "name: ", "name: old-")
     (committed / NIGHTLY).unlink()
@@ -111,7 +111,7 @@ def test_edits_stay_and_conflicts_are_marked(invoke: Invoke, older: Path, edit: 
     assert [part for part in markers if part not in conflict] == []
     readme = (older / "README.md").read_text()
     assert "# Our " in readme
-    assert "jacquard up edge-1 " in readme
+    assert "jacquard up edge-1\n" in readme
     assert "# ours" in (older / SIZES).read_text()
     assert (older / GONE).read_text() == "exit 1\n"
     assert result.exit_code == 1

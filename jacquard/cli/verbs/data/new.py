@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -48,8 +49,15 @@ _Repository = Annotated[
         help="Create a repository in DIR and add the region to it. Default: add the region to the current repository.",
     ),
 ]
-_PIPELINE = ".gitlab-ci.yml"
-"""Pipeline whose regions are a list, because GitLab cannot compute the matrix of a job."""
+_LISTS = {
+    ".gitlab-ci.yml": ("REGION", "if you use GitLab, add {} to the regions in .gitlab-ci.yml"),
+    ".pre-commit-config.yaml": (
+        "jacquard-allocate",
+        "to check the lock files of {0} before each commit, add a hook with args: [{0}] to .pre-commit-config.yaml",
+    ),
+}
+"""Files that list regions: a text of those that do, and the note about a region that is missing."""
+_SETUP = {"jacquard setup": "install the engine and the tools of rehearsals, once; needs Go"}
 
 
 class _New(Struct):
@@ -88,7 +96,7 @@ def new(
     texts = _texts(region, like_, chosen)
     written = _write(region, texts, folder)
     files, edited = written.files, written.edited
-    steps = _next(region, like_)
+    steps = _next(region, like_, _SETUP if root else {})
     if root:
         archive = Written(version=installed_version(), region=region, texts=unedited | catalogue())
         replace_text(root / ARCHIVE, packed(archive))
@@ -99,14 +107,17 @@ def new(
         print_json({"environment": region, "files": files, "edited": edited, "next": list(steps)})
     else:
         _report(str(root or paths.DATA), files, written.lines, like_, steps)
-        if root is None and not _is_in_pipeline(region):
-            show(f"if you use GitLab, add {region} to the regions in {_PIPELINE}", "note")
+        for note in [] if root else _missing_in_lists(region):
+            show(note, "note")
 
 
-def _is_in_pipeline(region: str) -> bool:
-    """Return whether the pipeline of the repository, if there is one, contains the region."""
-    file = paths.environments().parent / _PIPELINE
-    return not file.is_file() or region in re.findall(r"[\w-]+", file.read_text(encoding="utf-8", errors="replace"))
+def _missing_in_lists(region: str) -> Iterator[str]:
+    """Yield a note about each file of the repository that lists regions, and does not contain ``region``."""
+    for name, (text, note) in _LISTS.items():
+        file = paths.environments().parent / name
+        listing = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        if text in listing and region not in re.findall(r"[\w-]+", listing):
+            yield note.format(region)
 
 
 def _texts(region: str, like_: str | None, halls: list[str]) -> dict[str, str]:
@@ -221,22 +232,21 @@ def _first(root: Path) -> dict[str, str]:
     if not (root / ".venv").exists():
         steps["python3 -m venv .venv"] = "create the virtual environment that Pulumi.yaml names"
         steps[f".venv/bin/pip install -r {PIN_FILE}"] = "install the pinned version"
-    return steps | {
-        "source .venv/bin/activate": "activate it in this shell",
-        "jacquard setup": "install engine, plugins and the tools of rehearsals",
-    }
+    return steps | {"source .venv/bin/activate": "activate it in this shell"}
 
 
-def _next(region: str, shape: str | None) -> dict[str, str]:
-    """Return the next commands, with their purposes."""
+def _next(region: str, shape: str | None, setup: Mapping[str, str]) -> dict[str, str]:
+    """Return the next commands, with their purposes; ``setup`` is a command before the first one with the engine."""
     if shape is None:
         return {
             f"jacquard allocate {region}": "allocate the numbers and hosts that the data leave open",
             f"jacquard check {region}": "check data and policies",
+            **setup,
             f"jacquard up {region}": "run it on this machine",
         }
     return {
         f"jacquard inventory import FORMAT FILE --env {region} --hall HALL": "import its hosts",
         f"jacquard allocate {region}": "after you write tenants/NAME.yaml: allocate numbers and hosts",
         f"jacquard check {region}": "check data and policies",
+        **setup,
     }
