@@ -54,9 +54,11 @@ def check() -> None:
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         pin = _PIN.match(line.strip())
         if pin and not _fits(pin[1], pin[2], distribution(_PACKAGE)):
+            # Otherwise pip keeps an installed revision whose version number is that of the pinned revision.
+            option = "--force-reinstall " if pin[1] == "@" else ""
             message = (
                 f"{PIN_FILE}:{number}: pins {pin[0]}, but {requirement()} is installed; install the pinned version: "
-                f".venv/bin/pip install -r {PIN_FILE}, or pin the installed version"
+                f".venv/bin/pip install {option}-r {PIN_FILE}, or pin the installed version"
             )
             raise SettingError(message)
 

@@ -134,9 +134,15 @@ def test_an_impact_is_that_of_its_own_components_too(invoke: Invoke, regions: Pa
     assert ("everything", "unknown") in {(row["part"], row["effect"]) for row in answer["rows"]}
 
 
-@pytest.mark.parametrize("pin", ["jacquard==9.9.9", "jacquard @ https://host.example/jacquard-0.1.0-py3-none-any.whl"])
+@pytest.mark.parametrize(
+    ("pin", "option"),
+    [
+        ("jacquard==9.9.9", ""),
+        ("jacquard @ https://host.example/jacquard-0.1.0-py3-none-any.whl", "--force-reinstall "),
+    ],
+)
 def test_another_version_than_the_pinned_one_is_refused(
-    invoke: Invoke, regions: Path, monkeypatch: pytest.MonkeyPatch, pin: str
+    invoke: Invoke, regions: Path, monkeypatch: pytest.MonkeyPatch, pin: str, option: str
 ) -> None:
     installed_from(monkeypatch, url="https://host.example/other.whl", archive_info={})
     (regions / "requirements.txt").write_text(f"# pinned\n{pin}\n")
@@ -146,7 +152,7 @@ def test_another_version_than_the_pinned_one_is_refused(
     assert result.exit_code == 2
     assert result.stderr == (
         f"error: requirements.txt:2: pins {pin}, but jacquard @ https://host.example/other.whl is installed; install"
-        " the pinned version: .venv/bin/pip install -r requirements.txt, or pin the installed version\n"
+        f" the pinned version: .venv/bin/pip install {option}-r requirements.txt, or pin the installed version\n"
     )
 
 
