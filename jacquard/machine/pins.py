@@ -58,7 +58,7 @@ def check() -> None:
             option = "--force-reinstall " if pin[1] == "@" else ""
             message = (
                 f"{PIN_FILE}:{number}: pins {pin[0]}, but {requirement()} is installed; install the pinned version: "
-                f".venv/bin/pip install {option}-r {PIN_FILE}, or pin the installed version"
+                f".venv/bin/pip install {option}-r {PIN_FILE}, or pin the installed version: jacquard upgrade"
             )
             raise SettingError(message)
 

@@ -152,7 +152,8 @@ def test_another_version_than_the_pinned_one_is_refused(
     assert result.exit_code == 2
     assert result.stderr == (
         f"error: requirements.txt:2: pins {pin}, but jacquard @ https://host.example/other.whl is installed; install"
-        f" the pinned version: .venv/bin/pip install {option}-r requirements.txt, or pin the installed version\n"
+        f" the pinned version: .venv/bin/pip install {option}-r requirements.txt, or pin the installed version:"
+        " jacquard upgrade\n"
     )
 
 
