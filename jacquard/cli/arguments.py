@@ -67,7 +67,7 @@ Env = Annotated[
 ]
 Envs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ENV]...", help="Environments. Default: all.", autocompletion=_complete),
+    typer.Argument(metavar="ENV", help="Environments. Default: all.", autocompletion=_complete),
 ]
 SomeEnvs = Annotated[
     list[str],
@@ -82,6 +82,7 @@ SpeedOption = Annotated[
     float | None,
     typer.Option(
         "--speed",
+        metavar="FACTOR",
         min=0.1,
         max=1000,
         help="Speed of simulated hardware; 10 divides all delays by ten. Default: JACQUARD_SPEED, or 1.",

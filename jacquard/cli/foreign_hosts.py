@@ -27,7 +27,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 SourceArgument = Annotated[SourceFormat, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(SOURCES)}.")]
 FileArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[FILE]", help="File to read; - for standard input. Not with --url.", show_default=False),
+    typer.Argument(metavar="FILE", help="File to read; - for standard input. Not with --url.", show_default=False),
 ]
 MapOption = Annotated[
     list[str] | None,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from jacquard.cli.console import Color, output
@@ -71,6 +72,18 @@ def _placeholder(
     *, debug: DebugOption = False, quiet: QuietOption = False, verbose: VerboseOption = False, color: ColorOption = None
 ) -> None:
     del debug, quiet, verbose, color
+
+
+class Command(TyperCommand):
+    """Command whose help shows a type only for options that take a value."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options and arguments, with an empty type for flags; Typer writes ``<bool>`` otherwise."""
+        params = super().get_params(ctx)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
 
 
 def add_to(command: Any) -> None:

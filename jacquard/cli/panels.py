@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from components.specs.struct import Struct
 from jacquard.cli import interrupts
-from jacquard.cli.global_options import add_to
+from jacquard.cli.global_options import Command, add_to
 
 
 class Verb(Struct, kw_only=False):
@@ -34,7 +34,7 @@ class Verb(Struct, kw_only=False):
             command = get_command(target)
         else:
             alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-            alone.command(self.name)(target)
+            alone.command(self.name, cls=Command)(target)
             command = get_command(alone)
         add_to(command)
         command.epilog = "\n\n".join(["Examples:", *self.examples])
@@ -227,7 +227,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "reconcile-hosts",
             "jacquard.cli.verbs.data.reconcile_hosts:reconcile_hosts",
-            "Propose the edits of the data that follow from what controllers did to hosts.",
+            "Propose edits of the data for changes that controllers made to hosts.",
             ("jacquard reconcile-hosts edge-1", "jacquard reconcile-hosts edge-1 --write"),
         ),
         Verb(

@@ -53,8 +53,8 @@ class ShowFormat(StrEnum):
 PathArgument = Annotated[
     str,
     typer.Argument(
-        metavar=f"[PATH|{'|'.join(REPORTS)}]",
-        help="Report, or path such as tenants.acme.clusters.acme-train.pools.train. Default: the whole region.",
+        metavar="PATH|REPORT",
+        help="Path such as tenants.acme.clusters.acme-train, or name of a report. Default: the whole region.",
     ),
 ]
 OutputOption = Annotated[ShowFormat, typer.Option("--format", help="Output format.")]

@@ -23,7 +23,7 @@ def explain(
     rule: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RULE|FILTER]",
+            metavar="RULE|FILTER",
             help="Rule name; or an id of the catalogue (SEC-03), an area of ids (SEC) or a room (network), to list its"
             " rules. Omit to list all rules.",
             autocompletion=_complete,

@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.3
 def logs(
     environment: arguments.Env,
     component: Annotated[
-        str | None, typer.Argument(metavar="[COMPONENT]", help="Component name or prefix. Omit to list components.")
+        str | None, typer.Argument(metavar="COMPONENT", help="Component name or prefix. Omit to list components.")
     ] = None,
     *,
     follow: arguments.FollowOption = False,

@@ -78,8 +78,8 @@ def promote(
     pool: Annotated[
         str,
         typer.Argument(
-            metavar="CLUSTER[/POOL]|charts/CHART|dpus",
-            help="Pool such as acme-train/train, control plane, chart in all clusters, or all DPUs.",
+            metavar="TARGET",
+            help="Pool such as acme-train/train, cluster for its control plane, charts/CHART, or dpus for all DPUs.",
             autocompletion=_complete,
         ),
     ],

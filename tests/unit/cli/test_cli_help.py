@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from jacquard.cli.command import build
 from jacquard.cli.panels import VERBS
 from jacquard.machine import paths
 
@@ -46,6 +48,26 @@ def test_help_shows_the_examples() -> None:
 
     told = " ".join(done.stdout.split())
     assert told.endswith(f"Examples: {' '.join(VERBS['allocate'].examples)}")
+
+
+def helped(verb: str) -> list[str]:
+    """Return the commands whose help a verb has: itself, or its subcommands."""
+    return [f"{verb} {name}" for name in getattr(VERBS[verb].load(), "commands", {})] or [verb]
+
+
+@pytest.mark.parametrize("words", [words for verb in VERBS for words in helped(verb)])
+def test_help_fits_a_terminal_and_shows_types_of_values_only(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+
+    told = CliRunner().invoke(build(), [*words.split(), "--help"]).stdout
+
+    assert f"Usage: jacquard {words} " in told
+    assert max(map(len, told.splitlines())) <= 80
+    assert "<bool>" not in told
+    assert "[[" not in told
+    names = [line[2:40] for line in told.partition("─ Options ─")[0].splitlines() if line.startswith("│")]
+    assert [name for name in names if "…" in name] == []  # a cut name of an argument
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,11 @@ _Reason = Annotated[
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
 _By = Annotated[
     str | None,
-    typer.Option("--by", metavar="NAME", help="Who moves the host; required for states in host_movers of policy.yaml."),
+    typer.Option(
+        "--by",
+        metavar="NAME",
+        help="Person or pipeline that moves the host; required for states in host_movers of policy.yaml.",
+    ),
 ]
 _Evidence = Annotated[
     Path | None,
@@ -57,7 +61,7 @@ def host(
     """Move a host to another state of its life cycle.
 
     Edits out_of_service.yaml, and host_tests.yaml for a host that returns to production: a return requires the report
-    of a passed test. Only the transitions of the life cycle are accepted (docs/hosts/host-states.md).
+    of a passed test. Only the transitions of the life cycle are accepted.
 
     If the host leaves production, its pool gets free hosts of the same failure domain for its missing nodes. Without
     free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays

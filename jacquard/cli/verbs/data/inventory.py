@@ -29,6 +29,7 @@ from jacquard.cli.foreign_hosts import (
     renames,
     text_of,
 )
+from jacquard.cli.global_options import Command
 from jacquard.cli.views.region import inventory as inventory_view
 from jacquard.exchange.addresses import SYSTEM_PATH
 from jacquard.exchange.choices import Choices
@@ -237,6 +238,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-app.command("import")(import_)
-app.command("diff")(diff)
-app.command("export")(export)
+app.command("import", cls=Command)(import_)
+app.command("diff", cls=Command)(diff)
+app.command("export", cls=Command)(export)

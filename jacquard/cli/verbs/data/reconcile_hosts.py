@@ -1,4 +1,4 @@
-"""``jacquard reconcile-hosts``: edits of the data that follow from what controllers did to hosts."""
+"""``jacquard reconcile-hosts``: edits of the data for changes that controllers made to hosts."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from jacquard.observe.observation import observe
 
 _By = Annotated[
     str | None,
-    typer.Option("--by", metavar="NAME", help="Who moves the hosts, such as a pipeline (host_movers of policy.yaml)."),
+    typer.Option("--by", metavar="NAME", help="Person or pipeline that moves the hosts (host_movers of policy.yaml)."),
 ]
 _Write = Annotated[bool, typer.Option("--write", help="Edit the data as proposed, for a pull request.")]
 
@@ -31,11 +31,11 @@ def reconcile_hosts(
     by: _By = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Propose the edits of the data that follow from what controllers did to hosts.
+    """Propose edits of the data for changes that controllers made to hosts.
 
     Hosts on which Metal3 has given up after the last reboot, hosts with too many repairs, and hosts that failed their
     burn-in go to triage. Nothing in a cluster is changed. Run the command periodically, and open a pull request with
-    the result of --write; pools get stand-ins as with 'jacquard host'. Exits with 0 if there is nothing to do or all
+    the result of --write; pools get free hosts as with 'jacquard host'. Exits with 0 if there is nothing to do or all
     edits are written, with 6 if edits are proposed, and with 7 if the management cluster cannot be read.
     """
     spec = data.load(environment)
