@@ -14,7 +14,9 @@ from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
+from components.render.program_pods import TOOL
 from components.render.region.logs import log_store
+from components.render.region.logs.collector import LogsWriter
 from components.render.region.metrics_store import store_of
 from components.render.workloads.kueue import CHART, QueueSettings
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
@@ -159,7 +161,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
         hardware=hardware(environment, placed),
         writer=metrics_writer(environment, placed),
-        logs=log_store.writer(environment.region, cluster.name, placed.tenant.log_sink),
+        logs=logs_writer(environment, placed),
         autoscaling=has_autoscaling(placed),
         thresholds=environment.region.thresholds,
         queues=queue_settings(cluster),
@@ -187,6 +189,12 @@ def metrics_writer(environment: Environment, placed: PlacedCluster) -> MetricsWr
     series = nodes_series(environment, placed.cluster, gpus=gives(environment, placed, Capability.GPUS))
     agent = chosen.isdisjoint(named(placed.cluster))
     return MetricsWriter(address=store.address, agent=agent, shards=agents(series), sink=placed.tenant.metrics_sink)
+
+
+def logs_writer(environment: Environment, placed: PlacedCluster) -> LogsWriter | None:
+    """Return the writer of a cluster's logs; None without a store."""
+    image = next((str(tool) for tool in environment.versions.tools if tool.name == TOOL), None)
+    return log_store.writer(environment.region, placed.cluster.name, placed.tenant.log_sink, image)
 
 
 def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceType, ...]:

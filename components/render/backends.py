@@ -66,6 +66,9 @@ class ControlPlanes(Struct):
     """Registries of the images that the backend runs on nodes: kube-proxy, CoreDNS and konnectivity agents."""
     versions_by: str | None
     """Chart whose release limits the version of a control plane; None if only its image does."""
+    records: str
+    """Filter of LogsQL for the logs of API server, controller manager and scheduler, among those of all pods in the
+    namespace of a cluster."""
 
 
 class BareMetal(Struct):
@@ -175,6 +178,7 @@ CONTROL_PLANES = {
         one_family_until=kamaji.ONE_FAMILY_UNTIL,
         registries=("registry.k8s.io",),  # the default image repository of kubeadm, which Kamaji's add-ons use
         versions_by=kamaji.CHART,
+        records=kamaji.RECORDS,
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
         render=k0smotron.render,
@@ -193,6 +197,7 @@ CONTROL_PLANES = {
         one_family_until=None,
         registries=("quay.io",),  # K0S:pkg/constant/constant.go
         versions_by=None,
+        records=k0smotron.RECORDS,
     ),
 }
 BARE_METAL = {

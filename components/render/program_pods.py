@@ -13,6 +13,8 @@ TOOL = "python"
 """Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""
 FOLDER = "/program"
 """Folder of the ConfigMap in the container."""
+SECRETS = "/secrets"
+"""Folder of further Secrets in the container."""
 _KUBECONFIG = "/kubeconfig"
 _PACKAGE = "components/programs"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -37,6 +39,7 @@ def program(
     namespace: str,
     labels: Mapping[str, str],
     kubeconfig: str | None = None,
+    secrets: tuple[Mapping[str, Any], ...] = (),
     cluster: str = MANAGEMENT,
     pod_fields: Mapping[str, Any] = _IN_MANAGEMENT,
 ) -> tuple[Manifest, Manifest]:
@@ -55,6 +58,7 @@ def program(
         namespace: namespace of both objects.
         labels: labels of both objects.
         kubeconfig: Secret with the kubeconfig of another cluster, as Cluster API writes it.
+        secrets: Secrets whose keys are files in `SECRETS`, as sources of a projected volume.
         cluster: cluster that runs the program.
         pod_fields: priority and placement of the pod.
     """
@@ -66,6 +70,7 @@ def program(
         run_seconds=run_seconds,
         settings=tuple(settings),
         kubeconfig=kubeconfig,
+        secrets=secrets,
         pod_fields=pod_fields,
     )
     return (
@@ -89,6 +94,7 @@ def _job(
     run_seconds: int,
     settings: tuple[str, ...],
     kubeconfig: str | None,
+    secrets: tuple[Mapping[str, Any], ...],
     pod_fields: Mapping[str, Any],
 ) -> dict[str, Any]:
     items = [{"key": module, "path": f"{_PACKAGE}/{module}"} for module in modules]
@@ -114,5 +120,8 @@ def _job(
             {"name": "kubeconfig", "secret": {"secretName": kubeconfig}},
             {"name": "temporary", "emptyDir": {"medium": "Memory"}},
         ]
+    if secrets:
+        container["volumeMounts"] += [{"name": "secrets", "mountPath": SECRETS, "readOnly": True}]
+        volumes += [{"name": "secrets", "projected": {"sources": [{"secret": dict(item)} for item in secrets]}}]
     spec = pod(name, [container], **pod_fields, volumes=volumes)
     return {"backoffLimit": 0, "activeDeadlineSeconds": run_seconds, "template": {"spec": spec}}

@@ -6,16 +6,19 @@ from typing import Any
 
 from environment_data import reference
 
+from components.render.backends import CONTROL_PLANES
 from components.render.manifest import Manifest, objects
 from components.render.region import metrics_monitors, metrics_store
 from components.render.region.logs import log_store
 from components.specs.base import Address
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import MetricsStoreSpec
-from components.specs.region.region import RegionSpec
+from components.specs.region.region import ControlPlaneBackend, RegionSpec
 
 CLUSTERS = {"acme-train": "acme", "acme-dev": "acme", "globex-lab": "globex"}
 """Tenant of each cluster."""
+RECORDS = CONTROL_PLANES[ControlPlaneBackend.KAMAJI].records
+"""Filter for the logs of control planes that tenants may read."""
 
 
 def region(**changes: Any) -> RegionSpec:
@@ -33,5 +36,5 @@ def region(**changes: Any) -> RegionSpec:
 def stored(spec: RegionSpec) -> list[Manifest]:
     """Return the objects that the operator reads: both stores, their users, rules of clusters; and Certificates."""
     rules = (metrics_monitors.cluster_rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
-    rendered = (*objects(metrics_store.render(spec, CLUSTERS)), *log_store.render(spec), *rules)
+    rendered = (*objects(metrics_store.render(spec, CLUSTERS, RECORDS)), *log_store.render(spec), *rules)
     return [item for item in rendered if "victoriametrics.com" in item.api_version or item.kind == "Certificate"]

@@ -17,7 +17,7 @@ from components.render.manifest import Manifest
 from components.render.network import kube_ovn
 from components.render.pools import compute_domains
 from components.render.region import availability, certificates, metrics_monitors, monitors
-from components.render.region.logs import collector
+from components.render.region.logs import collector, forwarder
 from components.render.region.monitors import Audience
 from components.render.region.operators import CERT_MANAGER
 from components.render.storage.storage import STORAGE_BACKENDS
@@ -104,7 +104,7 @@ def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...], installed: Mapping
         *_compute_domains(add_ons),
         *_load_balancers(add_ons, cluster.thresholds.of(TunableAlert.LOAD_BALANCER_ADDRESSES_SHORT)),
         *_certificates(add_ons),
-        *_logs(add_ons),
+        *_logs(add_ons, cluster.logs),
         _storage(),
         *kueue.alerts(cluster.queues),
         *serving.alerts(add_ons, cluster.endpoints),
@@ -223,7 +223,7 @@ def _kubelets() -> Iterator[dict[str, Any]]:
         yield _alert("KubeletCertificateNotRenewed", severity, f"{left} < {days * _DAY_SECONDS}", summary)
 
 
-def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+def _logs(add_ons: tuple[AddOn, ...], writer: collector.LogsWriter | None) -> Iterator[dict[str, Any]]:
     for entry in add_ons:
         if entry.chart == collector.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{entry.name}-{collector.CHART}{collector.AGENTS}"'
@@ -233,6 +233,7 @@ def _logs(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             failed = f'sum(rate(otelcol_exporter_send_failed_log_records{{exporter!="{collector.SINK}"}}[10m])) > 0'
             text = "The store rejects log records of the cluster, and they are lost."
             yield _alert("LogsNotStored", "warning", failed, text)
+            yield from forwarder.alerts(writer, entry.namespace)
 
 
 def _storage() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from components.render.manifest import Manifest, Rendered
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
-from components.render.region.logs import collector
+from components.render.region.logs import collector, forwarder
 from components.render.region.operators import Operator, sources, tenant_release
 from components.render.workloads import kueue, serving, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -88,6 +88,14 @@ class AddOnsInput(Struct):
                 for entry in self.add_ons
                 if entry.chart == quarantine.CHART
                 for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks, self.tests)
+            ),
+            *(
+                item
+                for entry in self.add_ons
+                if entry.chart == collector.CHART
+                for item in forwarder.render(
+                    self.facts.logs, self.cluster, entry.namespace, system_pool=self.facts.system_pool
+                )
             ),
             *alerts(self.facts, self.add_ons, self.installed),
         )

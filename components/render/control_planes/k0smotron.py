@@ -43,6 +43,10 @@ _KONNECTIVITY_PORT = 8132
 _FLAGS = ("--disable-components=metrics-server",)
 """Flags of k0s. Its metrics-server and the add-on have the same APIService. Flux takes ownership of existing
 objects, and both would overwrite it (K0S:pkg/component/controller/metricserver.go)."""
+RECORDS = r'''{k8s.container.name="controller"} _msg:~" component=kube-[a-z-]+ stream=std(out|err)$"'''
+"""k0s writes the lines of its processes into the log of its container in the form of logfmt, with the process at the
+end (K0S:pkg/supervisor/supervisor.go). The processes ``kube-*`` are API server, controller manager and scheduler; k0s,
+konnectivity and kine may log addresses and logins of the region."""
 _COMPONENT = "app.kubernetes.io/component"
 _SERVERS = "cluster.x-k8s.io/control-plane"
 _K0S_RELEASE = "k0s.0"

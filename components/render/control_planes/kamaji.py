@@ -43,6 +43,9 @@ _KONNECTIVITY_PORT = 8132
 """Upstream's default port of the konnectivity server, required if any field of the server is set."""
 _REVISION = "pod-template-hash"
 _METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
+RECORDS = '{k8s.container.name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")}'
+"""Each process is a container (KAMAJI:internal/builders/controlplane/deployment.go); others are kine and konnectivity,
+which may log addresses and logins of the region."""
 _EVENTS = "/events"
 _ACCOUNT = "control-plane"
 """ServiceAccount of API server pods. The pods need no token, since each has a kubeconfig for the tenant's API.

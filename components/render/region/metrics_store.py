@@ -102,19 +102,21 @@ def remote_write(region: RegionSpec) -> dict[str, Any]:
     }
 
 
-def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, ...]:
+def render(region: RegionSpec, clusters: Mapping[str, str], records: str) -> tuple[Rendered, ...]:
     """Return the store, its proxy and the evaluation of rules, with a user for each of ``clusters``.
 
     Args:
         region: the region; without a store there are no objects.
         clusters: tenant of each cluster, by cluster.
+        records: filter for the logs of control planes that tenants may read.
     """
     store = store_of(region)
     if store is None:
         return ()
     hosts = region.control_planes.hosts
     logs = region.log_store is not None
-    users = {cluster: user(region.region, tenant, cluster, logs=logs) for cluster, tenant in clusters.items()}
+    readable = records if logs else None
+    users = {cluster: user(region.region, tenant, cluster, records=readable) for cluster, tenant in clusters.items()}
     # Releases of the management cluster that write through the proxy are those of collectors.
     releases: dict[str, dict[str, str]] = {OPERATORS: {}} if logs else {}
     releases |= {cluster: _owner(tenant, cluster) for cluster, tenant in clusters.items()}
@@ -127,15 +129,15 @@ def render(region: RegionSpec, clusters: Mapping[str, str]) -> tuple[Rendered, .
     )
 
 
-def user(region: str, tenant: str, cluster: str, *, logs: bool = False) -> Manifest:
+def user(region: str, tenant: str, cluster: str, *, records: str | None = None) -> Manifest:
     """Return the user with which ``cluster`` writes its metrics and its tenant reads its own, in its namespace.
 
-    ``logs``: whether the user also writes and reads logs.
+    ``records``: filter for the logs of control planes; None if the user writes and reads no logs.
     """
     labels = (f"region={region}", f"tenant={tenant}", f"cluster={cluster}")
     written = _target("vminsert", (WRITE_PATH,), f"/insert/{_ACCOUNT}/prometheus", labels)
     read = _target("vmselect", _READ_PATHS, f"/select/{_ACCOUNT}/prometheus", (f"tenant={tenant}",))
-    further = accounts.targets(region, tenant, cluster, NAMESPACE) if logs else ()
+    further = accounts.targets(region, tenant, cluster, NAMESPACE, records) if records else ()
     spec = {"username": cluster, "generatePassword": True, "targetRefs": [written, read, *further]}
     return manifest(API, "VMUser", user_name(cluster), namespace=cluster, labels=_owner(tenant, cluster), spec=spec)
 

@@ -132,7 +132,7 @@ class RegionInput(Struct):
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *((self.failed_repairs.render(),) if self.failed_repairs else ()),
             monitoring.rules(self.spec, dpf=self.dpf),
-            *metrics_store.render(self.spec, self.clusters),
+            *metrics_store.render(self.spec, self.clusters, CONTROL_PLANES[self.spec.control_planes.backend].records),
             *metrics_monitors.render(self.spec),
             *log_store.render(self.spec),
             *store_backups.render(self.spec, self.tools),

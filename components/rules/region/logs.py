@@ -1,18 +1,21 @@
 """Rules about the store of logs: its size and hosts, accounts that no two tenants share, and sinks of tenants."""
 
+import datetime as dt
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, clusters, most_nodes, problem, tenant_file
+from components.render.program_pods import TOOL
 from components.render.region.logs.accounts import account
+from components.render.region.logs.forwarder import FORWARDED
 from components.render.region.logs.log_monitors import FREE_PERCENT
 from components.rules.region import store_pods
 from components.rules.region.tenant_sinks import unreachable
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem
+from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed
 from components.specs.region.logs import MAX_STORAGE_PODS
 
 _LOGS: DataPath = ("observability", "logs")
@@ -78,4 +81,23 @@ def sinks(environment: Environment) -> Iterator[Problem]:
         yield from unreachable(environment, tenant, _SINK, tenant.log_sink.endpoint, Capability.LOGS)
 
 
-RULES = Rules(data=(size, storage_pods, accounts, sinks))
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
+def forwarded_records(environment: Environment) -> Iterator[Problem]:
+    """Report sinks that get no audit events or logs of control planes, because the image of the program is missing.
+
+    The records are also in the store of the region.
+    """
+    known = [tool.name for tool in environment.versions.tools]
+    if environment.region.log_store is None or TOOL in known:
+        return
+    for tenant in environment.tenants:
+        chosen = [item.value for item in tenant.log_sink.records if item in FORWARDED] if tenant.log_sink else []
+        if chosen:
+            text = (
+                f"requires '{TOOL}' for {listed(chosen)}, which is not among tools of {VERSIONS} ({listed(known)}); add"
+                f" it there, or write records without {listed(chosen)}"
+            )
+            yield problem(environment, tenant_file(tenant), (*_SINK, "records"), text)
+
+
+RULES = Rules(data=(size, storage_pods, accounts, sinks, forwarded_records))

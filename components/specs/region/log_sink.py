@@ -1,4 +1,4 @@
-"""Sink of a tenant for the logs of its clusters, in addition to the region's store."""
+"""Sink of a tenant for the logs and audit events of its clusters, in addition to the region's store."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -25,10 +25,14 @@ class LogRecords(StrEnum):
     """Journal of nodes: kubelet, containerd, kernel."""
     EVENTS = "events"
     """Events of the API server."""
+    AUDIT = "audit"
+    """Audit events of the API server. A program in the cluster reads them from the region's store."""
+    CONTROL_PLANE = "control-plane"
+    """Logs of API server, controller manager and scheduler, which the program also reads from the region's store."""
 
 
 class LogSinkSpec(CheckedSpec):
-    """Sink of a tenant, to which the collectors of its clusters also send their records."""
+    """Sink of a tenant, to which its clusters also send their records."""
 
     endpoint: HttpsUrl
     """URL for OTLP over HTTP in binary form, such as ``https://otlp.acme.example/v1/logs``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from live_objects import obj
-from stored_region import CLUSTERS, region
+from stored_region import CLUSTERS, RECORDS, region
 
 from components.render.manifest import objects as rendered_objects
 from components.render.region import metrics_store
@@ -48,7 +48,7 @@ def test_a_cluster_issuer_without_its_ca_signs_nothing(objects: Any) -> None:
 
 
 def test_the_certificates_of_a_region_with_a_store_are_issued(objects: Any) -> None:
-    rendered = [dict(item.body) for item in rendered_objects(metrics_store.render(region(), CLUSTERS))]
+    rendered = [dict(item.body) for item in rendered_objects(metrics_store.render(region(), CLUSTERS, RECORDS))]
     view = objects(*(body for body in rendered if body["apiVersion"] == API))
     for _ in range(2):
         certificates.reconcile(view)

@@ -23,8 +23,9 @@ _QUERIES = (
 )
 READ_PATHS = tuple(f"/select/logsql/{query}" for query in _QUERIES.split())
 """Queries. ``/select/tenant_ids`` is not available, because it lists the accounts of all tenants."""
-AUDIT = "/audit"
-"""Prefix of the paths for audit events, which the proxy removes."""
+AUDIT, CONTROL_PLANE = "/audit", "/control-plane"
+"""Prefixes of the paths for audit events and for logs of control planes, which the proxy removes."""
+QUERY = "/select/logsql/query"
 LOGS, AUDIT_EVENTS = 0, 1
 """Projects of an account. Audit events of all clusters are in the second project of the operators, which only the
 collectors of the management cluster write."""
@@ -39,11 +40,20 @@ def account(tenant: str) -> int:
     return number or 1
 
 
-def targets(region: str, tenant: str, cluster: str, namespace: str) -> tuple[dict[str, Any], ...]:
-    """Return the targets of the user of ``cluster`` at the proxy: writes, and queries of the logs of its tenant."""
+def targets(region: str, tenant: str, cluster: str, namespace: str, records: str) -> tuple[dict[str, Any], ...]:
+    """Return the targets of the user of ``cluster`` at the proxy: writes, and queries of the records of its tenant.
+
+    Args:
+        region: the region.
+        tenant: the tenant of the cluster.
+        cluster: the cluster.
+        namespace: the namespace of the store.
+        records: filter for the records of API server, controller manager and scheduler among those of a control plane.
+    """
     number = account(tenant)
     written = _writes({"region": region, "tenant": tenant, "cluster": cluster}, number, namespace)
-    return written, _target("vlselect", READ_PATHS, number, namespace), _audit_reads(tenant, namespace)
+    read = _target("vlselect", READ_PATHS, number, namespace)
+    return written, read, _audit_reads(tenant, namespace), _control_plane_reads(cluster, namespace, records)
 
 
 def operators_targets(region: str, namespace: str) -> tuple[dict[str, Any], ...]:
@@ -71,12 +81,27 @@ def _audit_reads(tenant: str, namespace: str) -> dict[str, Any]:
     return {**_audit("vlselect", READ_PATHS, namespace), "query_args": arguments}
 
 
-def _audit(component: str, paths: tuple[str, ...], namespace: str) -> dict[str, Any]:
-    prefixed = tuple(f"{AUDIT}{path}" for path in paths)
+def _control_plane_reads(cluster: str, namespace: str, records: str) -> dict[str, Any]:
+    """Return the target for queries of the logs of the control plane of ``cluster``.
+
+    They are among the logs of the operators, which only the collectors of the management cluster write. The namespace
+    of a record is the folder of the file that a collector reads, and each cluster has a namespace of its own.
+    """
+    restriction = f'{{k8s.namespace.name="{cluster}"}} {records}'
     return {
-        **_target(component, prefixed, OPERATORS, namespace, project=AUDIT_EVENTS),
-        "drop_src_path_prefix_parts": 1,
+        **_prefixed(CONTROL_PLANE, "vlselect", READ_PATHS, namespace, LOGS),
+        "query_args": [{"name": "extra_filters", "values": [restriction]}],
     }
+
+
+def _audit(component: str, paths: tuple[str, ...], namespace: str) -> dict[str, Any]:
+    return _prefixed(AUDIT, component, paths, namespace, AUDIT_EVENTS)
+
+
+def _prefixed(prefix: str, component: str, paths: tuple[str, ...], namespace: str, project: int) -> dict[str, Any]:
+    """Return the target for records of the operators at paths with a prefix that the proxy removes."""
+    prefixed = tuple(f"{prefix}{path}" for path in paths)
+    return {**_target(component, prefixed, OPERATORS, namespace, project=project), "drop_src_path_prefix_parts": 1}
 
 
 def _arguments(fields: Mapping[str, str], stream: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -31,12 +31,13 @@ from components.specs.struct import Struct
 CHART = "opentelemetry-collector"
 AGENTS = "-agent"
 """Suffix of the DaemonSet (OTELC:charts/opentelemetry-collector/templates/daemonset.yaml)."""
-PASSWORD_PATH = "global.storePassword"  # noqa: S105 - the path of a value, which is not a password
-"""Value with the password. The schema of the chart permits any value below ``global``."""
+PASSWORD_PATH, AUTHORITY_PATH = "global.storePassword", "global.storeAuthority"
+"""Values with password and CA. The schema of the chart permits any value below ``global``."""
 _IMAGE = "ghcr.io/open-telemetry/opentelemetry-collector-releases/opentelemetry-collector-k8s"
 _BINARY = "otelcol-k8s"
 """Distribution with the receivers of Kubernetes and of the journal."""
-_SECRET, _KEY, _VARIABLE = "logs-store", "password", "STORE_PASSWORD"
+SECRET, PASSWORD_KEY, _VARIABLE = "logs-store", "password", "STORE_PASSWORD"
+"""Secret in the cluster with the password and, for the program that reads from the store, the certificate of the CA."""
 _HOST, _JOURNALCTL = "/host", "/usr/bin/journalctl"
 _POSITIONS = "file_storage"
 """Extension with positions in logs and unsent records (preset ``logsCollection`` with ``storeCheckpoints``)."""
@@ -70,13 +71,21 @@ class LogsWriter(Struct):
     """Secret with the password, next to the release."""
     sink: LogSinkSpec | None = None
     """Sink of the tenant, which also gets records."""
+    image: str | None = None
+    """Image of Python, with which a program sends records of the store to the sink; None without one."""
     same_cluster: bool = False
     """Whether the Secret is also next to the pods of the collector, as in the management cluster."""
+
+    @property
+    def forwarded(self) -> tuple[LogRecords, ...]:
+        """Return the records that a program reads from the store and sends to the sink."""
+        chosen = self.sink.records if self.sink and self.image else ()
+        return tuple(item for item in chosen if item not in _RECEIVERS)
 
 
 def values(writer: LogsWriter) -> dict[str, Any]:
     """Return the values of the chart."""
-    login = {"name": writer.password_secret if writer.same_cluster else _SECRET, "key": _KEY}
+    login = {"name": writer.password_secret if writer.same_cluster else SECRET, "key": PASSWORD_KEY}
     return {
         "mode": "daemonset",
         "image": {"repository": _IMAGE},
@@ -91,8 +100,8 @@ def values(writer: LogsWriter) -> dict[str, Any]:
         },
         "alternateConfig": _configuration(writer),
         "ports": {**{port: {"enabled": False} for port in _PORTS}, "metrics": {"enabled": True}},
-        **({} if writer.same_cluster else {"extraManifests": [_secret()]}),
-        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}, *_sink_login(writer.sink)],
+        **({} if writer.same_cluster else {"extraManifests": [_secret(writer)]}),
+        "extraEnvs": [{"name": _VARIABLE, "valueFrom": {"secretKeyRef": login}}, *_sink_login(writer)],
         "extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}],
         "extraVolumeMounts": [
             {"name": "host", "mountPath": _HOST, "readOnly": True, "mountPropagation": "HostToContainer"}
@@ -116,23 +125,28 @@ def delivered(writer: LogsWriter | None, chart: str) -> tuple[dict[str, str], ..
     """
     if writer is None or chart != CHART:
         return ()
-    secret = {"kind": "Secret", "name": writer.password_secret, "valuesKey": _KEY, "targetPath": PASSWORD_PATH}
+    secret = {"kind": "Secret", "name": writer.password_secret, "valuesKey": PASSWORD_KEY, "targetPath": PASSWORD_PATH}
     exporters = (_STORE, _AUDIT) if writer.same_cluster else (_STORE,)
     return (
         *(() if writer.same_cluster else (secret,)),
         *(store_certificates.delivered(f"alternateConfig.exporters.{name}.tls.ca_pem") for name in exporters),
+        *((store_certificates.delivered(AUTHORITY_PATH),) if writer.forwarded else ()),
     )
 
 
-def _secret() -> dict[str, Any]:
+def _secret(writer: LogsWriter) -> dict[str, Any]:
     """Return the Secret in the cluster, a template of the chart."""
-    data = {_KEY: f"{{{{ .Values.{PASSWORD_PATH} | b64enc }}}}"}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": _SECRET}, "data": data}
+    paths = {PASSWORD_KEY: PASSWORD_PATH}
+    if writer.forwarded:
+        paths[store_certificates.AUTHORITY_KEY] = AUTHORITY_PATH
+    data = {key: f"{{{{ .Values.{path} | b64enc }}}}" for key, path in paths.items()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET}, "data": data}
 
 
 def _configuration(writer: LogsWriter) -> dict[str, Any]:
     """Return the configuration of the collector. The presets add receivers to the pipeline of logs."""
-    audited, sink = audit.receivers(_HOST, _POSITIONS) if writer.same_cluster else {}, writer.sink
+    audited = audit.receivers(_HOST, _POSITIONS) if writer.same_cluster else {}
+    sink, sent = writer.sink, _sent(writer)
     cluster = [{"key": "k8s.cluster.name", "value": writer.username, "action": "upsert"}]
     return {
         "extensions": {
@@ -145,24 +159,20 @@ def _configuration(writer: LogsWriter) -> dict[str, Any]:
             "resource": {
                 "attributes": [{"key": "k8s.node.name", "value": "${env:OTEL_K8S_NODE_NAME}", "action": "upsert"}]
             },
-            **({_CLUSTER: {"attributes": cluster}} if sink else {}),
+            **({_CLUSTER: {"attributes": cluster}} if sent else {}),
             "batch": {},
         },
         "exporters": {
             _STORE: _exporter(f"{writer.url}{WRITE_PATH}"),
             **({_AUDIT: _exporter(f"{writer.url}{AUDIT}{WRITE_PATH}")} if audited else {}),
-            **({SINK: _sink_exporter(sink)} if sink else {}),
+            **({SINK: _sink_exporter(sink)} if sink and sent else {}),
         },
         "service": {
             "extensions": ["health_check", _LOGIN],
             "pipelines": {
                 "logs": _pipeline(["journald"], _STORE),
                 **({"logs/audit": _pipeline(list(audited), _AUDIT)} if audited else {}),
-                **(
-                    {"logs/sink": _pipeline([_RECEIVERS[item] for item in sink.records], SINK, _CLUSTER)}
-                    if sink
-                    else {}
-                ),
+                **({"logs/sink": _pipeline(sent, SINK, _CLUSTER)} if sent else {}),
             },
             "telemetry": {"metrics": {"readers": [{"pull": {"exporter": {"prometheus": _own_metrics()}}}]}},
         },
@@ -185,8 +195,14 @@ def _sink_exporter(sink: LogSinkSpec) -> dict[str, Any]:
     return {"logs_endpoint": sink.endpoint, **given(headers=headers)}
 
 
-def _sink_login(sink: LogSinkSpec | None) -> list[dict[str, Any]]:
+def _sent(writer: LogsWriter) -> list[str]:
+    """Return the receivers whose records the collector sends to the sink of the tenant."""
+    return [_RECEIVERS[item] for item in writer.sink.records if item in _RECEIVERS] if writer.sink else []
+
+
+def _sink_login(writer: LogsWriter) -> list[dict[str, Any]]:
     """Return the variables of headers. Collectors also start without the Secret."""
+    sink = writer.sink if _sent(writer) else None
     keys = sorted(set(sink.headers.values())) if sink else []
     refs = ({"name": sink.secret, "key": key, "optional": True} for key in keys) if sink else ()
     return [{"name": ref["key"], "valueFrom": {"secretKeyRef": ref}} for ref in refs]

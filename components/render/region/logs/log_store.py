@@ -44,13 +44,19 @@ def stored(region: RegionSpec) -> frozenset[Capability]:
     return frozenset(capability for capability, store in stores.items() if store is not None)
 
 
-def writer(region: RegionSpec, cluster: str, sink: LogSinkSpec | None = None) -> LogsWriter | None:
-    """Return the writer of the logs of ``cluster``, with the sink of its tenant; None without a store."""
+def writer(
+    region: RegionSpec, cluster: str, sink: LogSinkSpec | None = None, image: str | None = None
+) -> LogsWriter | None:
+    """Return the writer of the logs of ``cluster``, with the sink of its tenant; None without a store.
+
+    ``image`` is that of Python, with which a program sends records of the store to the sink.
+    """
     metrics = metrics_store.store_of(region)
     if metrics is None or region.log_store is None:
         return None
     url = f"https://{metrics.address}:{metrics_store.PORT}"
-    return LogsWriter(url=url, username=cluster, password_secret=metrics_store.user_secret(cluster), sink=sink)
+    secret = metrics_store.user_secret(cluster)
+    return LogsWriter(url=url, username=cluster, password_secret=secret, sink=sink, image=image)
 
 
 def operators(region: RegionSpec) -> tuple[Operator, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
 from cluster_shape import facts
 from environment_data import reference
 
@@ -12,7 +14,9 @@ from components.lookups.add_ons import add_ons
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.render.region.logs import forwarder
 from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWriter, delivered
+from components.render.region.logs.forwarder import STATE
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 from components.specs.struct import replace
 
@@ -150,3 +154,88 @@ def test_without_a_sink_collectors_write_only_to_the_store() -> None:
 
     assert found["alternateConfig"]["exporters"].keys() == {"otlphttp/store"}
     assert len(found["extraEnvs"]) == 1
+
+
+FORWARDED = LogSinkSpec(
+    endpoint="https://otlp.acme.example/v1/logs",
+    secret="log-sink",
+    headers={"Authorization": "AUTHORIZATION", "X-Scope-OrgID": "SCOPE"},
+)
+
+
+def forwarding(sink: LogSinkSpec | None = FORWARDED, image: str | None = "python@sha256:0") -> LogsWriter:
+    return replace(WRITER, sink=sink, image=image)
+
+
+def forwarded(writer: LogsWriter | None) -> dict[str, Manifest]:
+    """Return the objects of the forwarder, by kind; ConfigMaps by name."""
+    items = list(forwarder.render(writer, "c1", "logs", system_pool=True))
+    return {item.name if item.kind == "ConfigMap" else item.kind: item for item in items}
+
+
+def test_by_default_a_program_in_the_cluster_forwards_audit_events_and_logs_of_the_control_plane() -> None:
+    found = forwarded(forwarding())
+    settings = json.loads(found["log-forwarder"].body["data"]["settings.json"])
+    pod = found["CronJob"].body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+
+    assert {item.cluster for item in found.values()} == {"c1"}
+    assert settings["sources"] == {
+        "audit": {"path": "/audit/select/logsql/query", "filter": '{cluster="c1"}'},
+        "control-plane": {"path": "/control-plane/select/logsql/query", "filter": "*"},
+    }
+    assert (settings["store"]["url"], settings["sink"]) == ("https://10.3.0.249:8427", FORWARDED.endpoint)
+    [volume] = [item["projected"]["sources"] for item in pod["volumes"] if "projected" in item]
+    files = {item["path"] for source in volume for item in source["secret"]["items"]}
+    paths = (settings["store"]["password"], settings["store"]["authority"], *settings["headers"].values())
+    assert {f"/secrets/{file}" for file in files} == set(paths)
+    assert [source["secret"].get("optional", False) for source in volume] == [False, True]
+    assert {key for key in found["log-forwarder"].body["data"] if key.endswith(".py")} == set(forwarder.PROGRAM)
+    assert pod["nodeSelector"] == {"node-restriction.kubernetes.io/role": "system"}
+
+
+def test_the_account_of_the_program_may_only_change_its_progress() -> None:
+    found = forwarded(forwarding())
+    [rule] = found["Role"].body["rules"]
+    settings = json.loads(found["log-forwarder"].body["data"]["settings.json"])
+
+    assert rule == {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [STATE], "verbs": ["get", "patch"]}
+    assert settings["state"] == {"namespace": "logs", "name": STATE, "prefix": "jacquard.dev/"}
+    assert "data" not in found[STATE].body
+
+
+def test_the_release_delivers_the_ca_of_the_store_for_the_program() -> None:
+    writer = forwarding()
+    [secret] = VALUES[CHART](facts(logs=writer))["extraManifests"]
+
+    assert secret["data"] == {
+        "password": "{{ .Values.global.storePassword | b64enc }}",
+        "ca.crt": "{{ .Values.global.storeAuthority | b64enc }}",
+    }
+    assert [source["targetPath"] for source in delivered(writer, CHART)][-1] == "global.storeAuthority"
+
+
+def test_collectors_do_not_send_what_the_program_forwards() -> None:
+    only = LogSinkSpec(endpoint=FORWARDED.endpoint, records=(LogRecords.AUDIT,))
+    found = VALUES[CHART](facts(logs=forwarding(only)))["alternateConfig"]
+    all_records = VALUES[CHART](facts(logs=forwarding()))["alternateConfig"]
+
+    assert found["exporters"].keys() == {"otlphttp/store"}
+    assert "logs/sink" not in found["service"]["pipelines"]
+    assert all_records["service"]["pipelines"]["logs/sink"]["receivers"] == ["filelog", "journald", "k8sobjects"]
+    settings = json.loads(forwarded(forwarding(only))["log-forwarder"].body["data"]["settings.json"])
+    assert settings["sources"].keys() == {"audit"}
+
+
+@pytest.mark.parametrize(
+    "writer",
+    [
+        None,
+        WRITER,
+        forwarding(sink=None),
+        forwarding(image=None),
+        forwarding(LogSinkSpec(endpoint=FORWARDED.endpoint, records=(LogRecords.EVENTS,))),
+    ],
+)
+def test_without_records_to_forward_there_is_no_program_and_no_alert(writer: LogsWriter | None) -> None:
+    assert forwarded(writer) == {}
+    assert forwarder.alerts(writer, "logs") == ()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from environment_data import reference
-from stored_region import CLUSTERS, region
+from stored_region import CLUSTERS, RECORDS, region
 
+from components.render.backends import CONTROL_PLANES
 from components.render.control_planes import audit_policy
 from components.render.manifest import objects
 from components.render.region import metrics_store
@@ -17,7 +19,7 @@ from components.render.region.region import operator_places
 from components.rules.region import logs as rules
 from components.specs.base import bytes_of
 from components.specs.control_planes.cluster_namespaces import PodSecurity
-from components.specs.region.region import RegionSpec
+from components.specs.region.region import ControlPlaneBackend, RegionSpec
 
 COLLIDING = ("tenant-39588", "tenant-67738")
 """Names with the same first 32 bits of their hashes."""
@@ -59,30 +61,55 @@ def test_collectors_of_the_management_cluster_write_to_the_account_of_the_operat
 
 def users(spec: RegionSpec) -> dict[str, list[dict[str, Any]]]:
     """Return the targets of each user."""
-    items = [item for item in objects(metrics_store.render(spec, CLUSTERS)) if item.kind == "VMUser"]
+    items = [item for item in objects(metrics_store.render(spec, CLUSTERS, RECORDS)) if item.kind == "VMUser"]
     return {str(item.namespace): item.body["spec"]["targetRefs"] for item in items}
 
 
 def of_logs(targets: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the targets for logs, by component."""
+    """Return the targets for logs of the clusters themselves, by component."""
     return {
-        item["crd"]["kind"]: item for item in targets if item["crd"]["name"] == accounts.NAME and not is_audit(item)
+        item["crd"]["kind"]: item
+        for item in targets
+        if item["crd"]["name"] == accounts.NAME and "drop_src_path_prefix_parts" not in item
     }
 
 
-def is_audit(target: dict[str, Any]) -> bool:
-    """Return whether a target is for audit events, whose paths have a prefix that the proxy removes."""
-    return target.get("drop_src_path_prefix_parts") == 1
+def below(prefix: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the targets for records of the operators below a prefix, which the proxy removes."""
+    return [item for item in targets if all(path.startswith(f"{prefix}/") for path in item["paths"])]
 
 
 def test_a_tenant_reads_audit_events_of_its_own_clusters_and_writes_none() -> None:
     for cluster, targets in users(region()).items():
-        [target] = [item for item in targets if is_audit(item)]
+        [target] = below("/audit", targets)
+        assert target["drop_src_path_prefix_parts"] == 1
         assert target["crd"]["kind"] == "VLCluster/vlselect"
         assert target["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 1"]
         [restriction] = target["query_args"]
         assert restriction == {"name": "extra_filters", "values": [f'{{tenant="{CLUSTERS[cluster]}"}}']}
         assert set(target["paths"]) == {f"/audit{path}" for path in accounts.READ_PATHS}
+
+
+@pytest.mark.parametrize("backend", list(ControlPlaneBackend))
+def test_a_cluster_reads_the_logs_of_its_own_control_plane_and_writes_none(backend: ControlPlaneBackend) -> None:
+    plain = region()
+    spec = plain.model_copy(
+        update={"control_planes": plain.control_planes.model_copy(update={"backend": backend, "data_stores": ()})}
+    )
+    records = CONTROL_PLANES[backend].records
+    for item in objects(metrics_store.render(spec, CLUSTERS, records)):
+        if item.kind != "VMUser":
+            continue
+        [target] = below("/control-plane", item.body["spec"]["targetRefs"])
+        assert (target["crd"]["kind"], target["drop_src_path_prefix_parts"]) == ("VLCluster/vlselect", 1)
+        assert target["headers"] == [f"AccountID: {OPERATORS}", "ProjectID: 0"]
+        assert set(target["paths"]) == {f"/control-plane{path}" for path in accounts.READ_PATHS}
+        [restriction] = target["query_args"]
+        # A value that starts with {" would be JSON (VL:app/vlselect/logsql/logsql.go parseExtraFilters).
+        assert restriction == {
+            "name": "extra_filters",
+            "values": [f'{{k8s.namespace.name="{item.namespace}"}} {records}'],
+        }
 
 
 def test_the_policy_for_the_management_cluster_is_that_of_control_planes() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from environment_data import REFERENCES, reference
+from stored_region import RECORDS
 
 from components.inputs.manifests import everything
 from components.inputs.tenant_network import services
@@ -34,7 +35,7 @@ def region(**changes: Any) -> RegionSpec:
 
 def spec_of(kind: str, spec: RegionSpec) -> dict[str, Any]:
     """Return the only object of a kind."""
-    [found] = [item for item in objects(render(spec, CLUSTERS)) if item.kind == kind]
+    [found] = [item for item in objects(render(spec, CLUSTERS, RECORDS)) if item.kind == kind]
     return dict(found.body["spec"])
 
 
@@ -100,7 +101,7 @@ def test_a_credential_decides_the_labels_of_samples_and_the_tenant_of_queries() 
 
 
 def test_each_cluster_has_a_user_in_its_namespace() -> None:
-    users = [item for item in objects(render(region(), CLUSTERS)) if item.kind == "VMUser"]
+    users = [item for item in objects(render(region(), CLUSTERS, RECORDS)) if item.kind == "VMUser"]
 
     assert [(item.namespace, item.body["spec"]["username"]) for item in users] == [
         ("acme-train", "acme-train"),
@@ -162,7 +163,7 @@ def test_each_component_of_the_store_is_monitored_at_a_port_that_serves_its_metr
 def test_a_region_without_an_address_has_no_store() -> None:
     spec = region(address=None)
 
-    assert render(spec, CLUSTERS) == ()
+    assert render(spec, CLUSTERS, RECORDS) == ()
     assert metrics_store.operators(spec) == ()
     assert "remoteWrite" not in monitoring.operator(spec).values["prometheus"]["prometheusSpec"]
     assert [service.name for service in services(spec)] == ["registry"]

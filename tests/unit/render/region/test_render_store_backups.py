@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from environment_data import reference
-from stored_region import region
+from stored_region import RECORDS, region
 
 from components.render.manifest import ManifestSet, objects
 from components.render.region import metrics_store
@@ -50,7 +50,7 @@ def test_without_a_backup_there_are_no_jobs() -> None:
 
 
 def test_each_storage_pod_has_a_job_on_its_host_that_mounts_its_volume_read_only() -> None:
-    [cluster] = [item for item in objects(metrics_store.render(saved(), {})) if item.kind == "VMCluster"]
+    [cluster] = [item for item in objects(metrics_store.render(saved(), {}, RECORDS)) if item.kind == "VMCluster"]
     [logs] = [item for item in log_store.render(saved()) if item.kind == "VLCluster"]
     for store, part, storage in (
         ("metrics", "vmstorage", cluster.body["spec"]["vmstorage"]),
@@ -128,5 +128,5 @@ def test_runs_never_overlap_and_are_not_repeated() -> None:
 def test_a_backup_changes_nothing_of_the_stores() -> None:
     changed, plain = saved(), region()
 
-    assert metrics_store.render(changed, {}) == metrics_store.render(plain, {})
+    assert metrics_store.render(changed, {}, RECORDS) == metrics_store.render(plain, {}, RECORDS)
     assert log_store.render(changed) == log_store.render(plain)

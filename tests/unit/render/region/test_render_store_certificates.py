@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from environment_data import reference
-from stored_region import CLUSTERS, region
+from stored_region import CLUSTERS, RECORDS, region
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest, ManifestSet, objects
 from components.render.region import metrics_monitors, metrics_store
 from components.render.region.logs import log_store
+from components.render.region.logs.collector import AUTHORITY_PATH
 from components.render.region.stores.store_certificates import AUTHORITY_KEY, CLIENT_SECRET, SERVER_SECRET
 from components.specs.region.region import RegionSpec
 
@@ -27,12 +28,12 @@ def of_kind(items: Iterable[Manifest], kind: str) -> dict[str, Manifest]:
 
 
 def certificates(spec: RegionSpec) -> dict[str, dict[str, Any]]:
-    found = of_kind(objects(metrics_store.render(spec, CLUSTERS)), "Certificate")
+    found = of_kind(objects(metrics_store.render(spec, CLUSTERS, RECORDS)), "Certificate")
     return {key: item.body["spec"] for key, item in found.items()}
 
 
 def test_one_ca_signs_all_certificates_and_its_key_is_only_in_the_namespace_of_cert_manager() -> None:
-    rendered = list(objects(metrics_store.render(region(), CLUSTERS)))
+    rendered = list(objects(metrics_store.render(region(), CLUSTERS, RECORDS)))
     [(key, issuer)] = of_kind(rendered, "ClusterIssuer").items()
     found = certificates(region())
     authority = found.pop("cert-manager/store-ca")
@@ -73,7 +74,7 @@ def test_only_the_certificate_of_the_proxy_is_valid_for_a_server_at_the_addresse
 
 
 def test_the_proxy_serves_tls_with_the_mounted_certificate_at_both_of_its_ports() -> None:
-    [proxy] = of_kind(objects(metrics_store.render(region(), CLUSTERS)), "VMAuth").values()
+    [proxy] = of_kind(objects(metrics_store.render(region(), CLUSTERS, RECORDS)), "VMAuth").values()
     spec = proxy.body["spec"]
 
     [secret] = spec["secrets"]
@@ -111,7 +112,8 @@ def test_each_release_that_writes_to_the_proxy_reads_the_ca_from_a_certificate_n
         sources = [item for item in release.body["spec"]["valuesFrom"] if item["name"] == CLIENT_SECRET]
         assert release.namespace in beside, key
         assert {item["valuesKey"] for item in sources} == {AUTHORITY_KEY}, key
-        assert len(sources) == str(release.body).count(":8427/"), key
+        exporters = [item for item in sources if item["targetPath"] != AUTHORITY_PATH]  # of a program
+        assert len(exporters) == str(release.body).count(":8427/"), key
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -124,7 +126,7 @@ def test_no_release_writes_to_the_proxy_without_tls_or_without_verification(name
 
 
 def test_the_certificates_of_a_region_are_one_resource() -> None:
-    sets = [item for item in metrics_store.render(region(), CLUSTERS) if isinstance(item, ManifestSet)]
+    sets = [item for item in metrics_store.render(region(), CLUSTERS, RECORDS) if isinstance(item, ManifestSet)]
     [found] = [item for item in sets if any(member.kind == "Certificate" for member in item.members.values())]
 
     assert {member.kind for member in found.members.values()} == {"Issuer", "ClusterIssuer", "Certificate"}
