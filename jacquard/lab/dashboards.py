@@ -8,11 +8,26 @@ from typing import Any
 
 import yaml
 from grafana_foundation_sdk.builders import bargauge, dashboard, logs, prometheus, stat, table, timeseries
+from grafana_foundation_sdk.builders.common import ReduceDataOptions
+from grafana_foundation_sdk.builders.dashboard import FieldColor, ThresholdsConfig
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.variants import Dataquery
-from grafana_foundation_sdk.models.common import DataSourceRef, LogsSortOrder, VizOrientation
+from grafana_foundation_sdk.models.common import (
+    BigValueColorMode,
+    BigValueGraphMode,
+    BigValueTextMode,
+    DataSourceRef,
+    LogsSortOrder,
+    VizOrientation,
+)
 from grafana_foundation_sdk.models.dashboard import DataSourceRef as VariableSource
-from grafana_foundation_sdk.models.dashboard import VariableRefresh
+from grafana_foundation_sdk.models.dashboard import (
+    DataTransformerConfig,
+    FieldColorModeId,
+    Threshold,
+    ThresholdsMode,
+    VariableRefresh,
+)
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from components.render.region.dashboards import FOLDER, LOGS_PLUGIN
@@ -23,14 +38,19 @@ _TYPE = "prometheus"
 _KINDS: dict[str, Any] = {
     "bars": bargauge.Panel,
     "logs": logs.Panel,
+    "map": stat.Panel,
     "stat": stat.Panel,
     "table": table.Panel,
     "timeseries": timeseries.Panel,
 }
-_WIDTHS = {"bars": 12, "logs": 24, "stat": 6, "table": 12, "timeseries": 12}
-_HEIGHTS = {"bars": 8, "logs": 10, "stat": 4, "table": 8, "timeseries": 8}
+_WIDTHS = {"bars": 12, "logs": 24, "map": 24, "stat": 6, "table": 12, "timeseries": 12}
+_HEIGHTS = {"bars": 8, "logs": 10, "map": 8, "stat": 4, "table": 8, "timeseries": 8}
 _LOGS_QUERIES = {"bars": "stats", "logs": "instant", "timeseries": "statsRange"}
 """Type of the query of a panel about logs (VLDS:pkg/plugin/query.go QueryType)."""
+_COLORS = ((None, "red"), (0.75, "orange"), (1.0, "green"))
+"""Colors of the tiles of a map, each from a value on."""
+_MAX_TILES = 1000
+"""Maximum number of tiles of a map; Grafana shows 25 by default."""
 _MAX_RECORDS = 200
 _MAX_VALUES = 500
 """Maximum number of values of a filter about logs."""
@@ -90,7 +110,15 @@ def _variable(source: str, label: str, query: str) -> dashboard.QueryVariable:
     )
 
 
-def _panel(source: str, title: str, expr: str, kind: str = "timeseries", unit: str = "short", legend: str = "") -> Any:
+def _panel(
+    source: str,
+    title: str,
+    expr: str,
+    kind: str = "timeseries",
+    unit: str = "short",
+    legend: str = "",
+    repeat: str = "",
+) -> Any:
     panel = (
         _KINDS[kind]()
         .title(title)
@@ -105,16 +133,36 @@ def _panel(source: str, title: str, expr: str, kind: str = "timeseries", unit: s
         panel.show_time(show_time=True).enable_log_details(enable_log_details=True).wrap_log_message(
             wrap_log_message=True
         ).sort_order(LogsSortOrder.DESCENDING)
+    if kind == "map":
+        _as_map(panel, legend)
+    if repeat:
+        panel.repeat(repeat)
     if source == LOGS_PLUGIN:
         return panel.with_target(_LogsQuery(expr, kind, legend))
     return panel.with_target(_metrics_query(expr, kind, legend))
 
 
+def _as_map(panel: stat.Panel, label: str) -> None:
+    """Show a tile for each row of the table, with the value of ``label`` as its name, in the order of names.
+
+    Grafana names a row by its only text (GRAFANA:packages/grafana-data/src/field/fieldDisplay.ts
+    getSmartDisplayNameForRow).
+    """
+    steps = [Threshold(value, color) for value, color in _COLORS]
+    panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps)).color_scheme(
+        FieldColor().mode(FieldColorModeId.THRESHOLDS)
+    )
+    panel.color_mode(BigValueColorMode.BACKGROUND_SOLID).text_mode(BigValueTextMode.VALUE_AND_NAME)
+    panel.graph_mode(BigValueGraphMode.NONE)
+    panel.reduce_options(ReduceDataOptions().values(values=True).limit(_MAX_TILES).calcs([]).fields("/^Value$/"))
+    panel.with_transformation(DataTransformerConfig("sortBy", options={"sort": [{"field": label}]}))
+
+
 def _metrics_query(expr: str, kind: str, legend: str) -> prometheus.Dataquery:
     target = prometheus.Dataquery().ref_id("A").expr(expr).legend_format(legend)
-    if kind == "table":
+    if kind in {"map", "table"}:
         target.format(PromQueryFormat.TABLE)
-    if kind in {"stat", "table"}:
+    if kind in {"map", "stat", "table"}:
         target.instant()
     return target
 

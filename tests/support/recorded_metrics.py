@@ -16,6 +16,7 @@ from components.render.region import platform_objects
 
 RECORD: Mapping[str, Any] = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), Loader=yaml.CSafeLoader)
 _NAME = "__name__"
+_RESTRICTING = ("and", "unless")
 _OF_KIND = ("customresource_group", "customresource_version", "customresource_kind")
 """Labels of all series of custom resources (KSM:docs/metrics/extend/customresourcestate-metrics.md)."""
 
@@ -53,7 +54,8 @@ def recorded() -> dict[str, Metric]:
         jobs = frozenset(exporter.get("jobs", ()))
         for name, labels in exporter["metrics"].items():
             found[name] = Metric(labels=of_targets | {*labels}, jobs=jobs)
-    for resource in platform_objects.metrics(dpf=True)["customResourceState"]["config"]["spec"]["resources"]:
+    values = platform_objects.metrics(dpf=True, metal3=True)
+    for resource in values["customResourceState"]["config"]["spec"]["resources"]:
         for entry in resource["metrics"]:
             name = f"{resource['metricNamePrefix']}_{entry['name']}"
             labels = {*_OF_KIND, *resource.get("labelsFromPath", ()), *_own_labels(entry)}
@@ -86,9 +88,11 @@ def _uses(node: Any, labels: frozenset[str]) -> Iterator[Use]:
             yield from _uses(node.expr, labels | {*grouping})
         case promql.BinaryExpr():
             matching = node.modifier.matching if node.modifier else None
-            inner = labels | {*(matching.labels if matching else ())}
-            yield from _uses(node.lhs, inner)
-            yield from _uses(node.rhs, inner)
+            matched = {*(matching.labels if matching else ())}
+            yield from _uses(node.lhs, labels | matched)
+            # The result has only series of the left side.
+            restricts = matched and str(node.op).lower() in _RESTRICTING
+            yield from _uses(node.rhs, frozenset(matched) if restricts else labels | matched)
         case promql.Call() if node.func.name == "label_replace":
             vector, target, _, source, _ = node.args
             yield from _uses(vector, labels - {target.val} | {source.val})

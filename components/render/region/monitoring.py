@@ -9,6 +9,7 @@ from components.render.region import alert_routes, dashboards, metrics_store, ob
 from components.render.region.alert_routes import Tenants
 from components.render.region.logs import log_store
 from components.render.region.operators import Operator
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import RegionSpec
 
 NAMESPACE = "monitoring"
@@ -30,6 +31,7 @@ def operator(
         dpf: whether DPF is installed, whose DPUs are then observed.
     """
     alerting = alert_routes.values(region.observability, tenants)
+    metal3 = region.bare_metal.backend is BareMetalBackend.METAL3
     prometheus = alerting.get("prometheus", {}).get("prometheusSpec", {})
     # Monitors of control planes are in the namespaces of the clusters and not part of this release.
     every = {f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")}
@@ -47,7 +49,7 @@ def operator(
                     **metrics_store.remote_write(region),
                 }
             },
-            "kube-state-metrics": platform_objects.metrics(dpf=dpf),
+            "kube-state-metrics": platform_objects.metrics(dpf=dpf, metal3=metal3),
             **_data_sources(region, logged),
         },
     )

@@ -1,4 +1,4 @@
-"""Metrics and alerts for objects of Flux, Cluster API and DPF in the management cluster.
+"""Metrics and alerts for objects of Flux, Cluster API, Metal3 and DPF in the management cluster.
 
 Releases in tenants' clusters, pools, nodes and control planes are objects of the management cluster. Its
 kube-state-metrics exports their conditions, with the metric names of upstream's dashboards
@@ -28,6 +28,7 @@ _FLUX = {
 }
 """Version, kind and plural of Flux objects, by API group."""
 _CLUSTER_API, _VERSION = "cluster.x-k8s.io", "v1beta2"
+_METAL3, _METAL3_VERSION = "metal3.io", "v1alpha1"
 _DPF, _DPF_VERSION = "provisioning.dpu.nvidia.com", "v1alpha1"
 _PHASES = (
     "Initializing",
@@ -49,6 +50,9 @@ _PHASES = (
     "Checking Host Reboot Required",
 )
 """Phases of a DPU, in the order of its schema (DPF v26.4.1: CRD dpus.provisioning.dpu.nvidia.com)."""
+_SPACE = ["metadata", "namespace"]
+_IN_CLUSTER = {"name": ["metadata", "name"], "namespace": _SPACE, "cluster": _SPACE}
+"""Labels of objects of a cluster, whose namespace has its name."""
 _TENANT = {"tenant": ["metadata", "labels", keys.TENANT]}
 _GROUP = {"group": ["metadata", "labels", keys.GROUP]}
 _PAUSED = {"paused": ["spec", "paused"]}
@@ -57,11 +61,7 @@ _KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
     "MachineDeployment": ("machinedeployments", {**_TENANT, **_GROUP, **_PAUSED}),
     "Machine": (
         "machines",
-        {
-            **_GROUP,
-            "node": ["status", "nodeRef", "name"],
-            "waits_for": ["metadata", "annotations", keys.WAITS_FOR],
-        },
+        {**_GROUP, "node": ["status", "nodeRef", "name"], "waits_for": ["metadata", "annotations", keys.WAITS_FOR]},
     ),
 }
 """Plural and further labels of the kinds of Cluster API, by kind. All have the label ``cluster``."""
@@ -79,17 +79,17 @@ _SOON = "1m"
 """Hold time of a condition that is False only after a hold time of its health check."""
 
 
-def metrics(*, dpf: bool) -> dict[str, Any]:
-    """Return the values of kube-state-metrics for the metrics of all kinds; with ``dpf``, also of DPUs."""
+def metrics(*, dpf: bool, metal3: bool) -> dict[str, Any]:
+    """Return the values of kube-state-metrics: with ``dpf``, DPUs have metrics too, and with ``metal3`` hosts."""
     return {
         "customResourceState": {
             "enabled": True,
             "config": {
                 "kind": "CustomResourceStateMetrics",
-                "spec": {"resources": [*_resources(), *(_dpus() if dpf else ())]},
+                "spec": {"resources": [*_resources(), *(_dpus() if dpf else ()), *([_hosts()] if metal3 else ())]},
             },
         },
-        "rbac": {"extraRules": [*_permissions(dpf=dpf)]},
+        "rbac": {"extraRules": [*_permissions(dpf=dpf, metal3=metal3)]},
     }
 
 
@@ -213,16 +213,30 @@ def _resources() -> Iterator[dict[str, Any]]:
     for kind, (_, labels) in _KINDS.items():
         yield {
             "groupVersionKind": {"group": _CLUSTER_API, "version": _VERSION, "kind": kind},
-            # The namespace of a cluster has its name.
-            "labelsFromPath": {
-                "name": ["metadata", "name"],
-                "namespace": ["metadata", "namespace"],
-                "cluster": ["metadata", "namespace"],
-                **labels,
-            },
+            "labelsFromPath": {**_IN_CLUSTER, **labels},
             "metricNamePrefix": f"capi_{kind.lower()}",
             "metrics": [_condition(kind), *_further(kind)],
         }
+
+
+def _hosts() -> dict[str, Any]:
+    """Return the metric of hosts, whose status is ``error`` after a fault (BMO:apis/metal3.io/v1alpha1).
+
+    The consumer of a host is a Metal3Machine with the name of its Machine (CAPI:internal/controllers/machineset, 1.7).
+    """
+    return {
+        "groupVersionKind": {"group": _METAL3, "version": _METAL3_VERSION, "kind": "BareMetalHost"},
+        "labelsFromPath": {
+            **_IN_CLUSTER,
+            "machine": ["spec", "consumerRef", "name"],
+            "state": ["metadata", "labels", keys.STATE],
+            "operational_status": ["status", "operationalStatus"],
+            "hall": ["metadata", "labels", keys.HALL],
+            "rack": ["metadata", "labels", keys.RACK],
+        },
+        "metricNamePrefix": "baremetalhost",
+        "metrics": [_info("info", "Place and state of a host.", {})],
+    }
 
 
 def _dpus() -> Iterator[dict[str, Any]]:
@@ -273,10 +287,12 @@ def _further(kind: str) -> Iterator[dict[str, Any]]:
         yield {"name": _UP_TO_DATE, "help": text, "each": {"type": "Gauge", "gauge": gauge}}
 
 
-def _permissions(*, dpf: bool) -> Iterator[dict[str, list[str]]]:
+def _permissions(*, dpf: bool, metal3: bool) -> Iterator[dict[str, list[str]]]:
     for group, (_, _, plural) in _FLUX.items():
         yield {"apiGroups": [group], "resources": [plural], "verbs": ["list", "watch"]}
     plurals = [plural for plural, _ in _KINDS.values()]
     yield {"apiGroups": [_CLUSTER_API], "resources": plurals, "verbs": ["list", "watch"]}
     if dpf:
         yield {"apiGroups": [_DPF], "resources": ["dpus"], "verbs": ["list", "watch"]}
+    if metal3:
+        yield {"apiGroups": [_METAL3], "resources": ["baremetalhosts"], "verbs": ["list", "watch"]}
