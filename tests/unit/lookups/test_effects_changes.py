@@ -10,6 +10,7 @@ from pool_effects import effect_on_nodes
 from components.lookups.effects.changes import Change, changes, worst
 from components.lookups.effects.effect import Effect, When
 from components.render.manifest import Json, Manifest
+from components.render.region import platform_objects
 
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
 DEPLOYMENT = "svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"
@@ -177,3 +178,13 @@ def test_the_worst_of_a_pool_tells_groups_that_come_and_go_from_groups_that_stay
 def test_what_is_unknown_is_worse_than_all_that_is_known() -> None:
     assert [word for word in Effect if word.severity > Effect.DELETED.severity] == [Effect.REFUSED, Effect.UNKNOWN]
     assert max(Effect, key=lambda word: word.severity) is Effect.UNKNOWN
+
+
+def test_metrics_of_further_objects_restart_no_pod_of_the_monitoring() -> None:
+    before, after = (
+        {"values": {"kube-state-metrics": platform_objects.metrics(dpf=dpf, metal3=True)}} for dpf in (False, True)
+    )
+    effects = found(before, after, ("helm.toolkit.fluxcd.io/v2", "HelmRelease"))
+
+    assert {path.split(".")[3] for path in effects} == {"customResourceState", "rbac"}
+    assert set(effects.values()) == {Effect.IN_PLACE}
