@@ -7,6 +7,7 @@ GPUs. `test_slurm_promotion` is about nodes with jobs.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,9 @@ def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm:
     assert {source["secret"]["name"] for source in sources if "secret" in source} == {"slurm-keys"}
     secret = slurm.get("v1", "Secret", "slurm-accounting")
     assert secret is not None
+    lines = base64.b64decode(secret["data"]["slurmdbd.conf"]).decode().splitlines()
+    assert {"StorageHost=slurm-database", "StoragePort=3306", "StorageUser=slurm"} <= set(lines)
+    assert "StorageLoc=slurm_acct_db" in lines
     service = slurm.get("v1", "Service", "login")
     assert service is not None
     assert (service["spec"]["type"], service["spec"]["ports"][0]["port"]) == ("LoadBalancer", 22)
@@ -172,6 +176,28 @@ def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm:
     assert service["spec"]["externalTrafficPolicy"] == "Local"
     budget = slurm.api.list("policy/v1", "PodDisruptionBudget", namespace=NAMESPACE)
     assert [item["spec"]["maxUnavailable"] for item in budget] == [0]
+
+
+def test_the_database_has_a_pod_with_its_volume_that_only_slurmdbd_reaches(slurm: SlurmCluster) -> None:
+    labels: list[dict[str, str]] = []
+
+    def created() -> bool:
+        pods = {item["metadata"]["name"]: item for item in slurm.api.list("v1", "Pod", namespace=NAMESPACE)}
+        names = ("slurm-database-0", "slurm-accounting-0")
+        labels[:] = [pods[name]["metadata"]["labels"] for name in names if name in pods]
+        return len(labels) == len(names)
+
+    wait_until(created, timeout_seconds=120, what="database and slurmdbd have pods")
+    server, slurmdbd = labels
+    policy = slurm.get("networking.k8s.io/v1", "NetworkPolicy", "slurm-database")
+    assert policy is not None
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= server.items()
+    [rule] = policy["spec"]["ingress"]
+    [peer] = rule["from"]
+    assert peer["podSelector"]["matchLabels"].items() <= slurmdbd.items()
+    assert not peer["podSelector"]["matchLabels"].items() <= server.items()
+    assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    assert "egress" not in policy["spec"]
 
 
 def test_a_node_is_at_its_leaf_switch_and_its_pod_as_well(slurm: SlurmCluster) -> None:

@@ -24,7 +24,7 @@ SPEC: dict[str, Any] = {
     ],
     "gpu_check": True,
     "controller": {"storage_class": "shared-nfs"},
-    "accounting": {"endpoint": "mysql.example:3306", "password_secret": "database"},
+    "accounting": {"server": {"storage_class": "shared-nfs", "size": "20Gi"}, "password_secret": "database"},
     "login": {"users_secret": "users", "sources": ["203.0.113.0/24", "192.0.2.0/26"]},
     "volumes": [{"name": "home", "path": "/home", "storage_class": "shared-nfs", "size": "1Ti"}],
 }
@@ -41,6 +41,16 @@ def placed_slurm(environment: Environment, **spec: Any) -> PlacedCluster:
     slurm = SlurmSpec.model_validate({**SPEC, **spec})
     cluster = changed(placed.cluster, slurm=slurm, pools=pools, add_ons=("default", "monitoring", "slurm"))
     return replace(placed, cluster=cluster)
+
+
+def with_slurm(environment: Environment) -> Environment:
+    """Return ``environment`` with that Slurm cluster in its data."""
+    ordered = placed_slurm(environment)
+    tenants = tuple(
+        changed(tenant, clusters=tuple(ordered.cluster if one.name == CLUSTER else one for one in tenant.clusters))
+        for tenant in environment.tenants
+    )
+    return changed(environment, tenants=tenants)
 
 
 def slurm_input(environment: Environment, **spec: Any) -> SlurmInput:

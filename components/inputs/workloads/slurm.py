@@ -6,7 +6,7 @@ from components.lookups.network.dns import has_names
 from components.lookups.network.pod_ports import joins_host_network, ports_of_node
 from components.lookups.pools import PlacedCluster, wanted_nodes
 from components.render.region.dns import domain_of
-from components.render.workloads.slurm import IMAGES, LOGIN, SlurmInput
+from components.render.workloads.slurm import LOGIN, SlurmInput, images_of
 from components.render.workloads.slurm_pool import SlurmPool
 from components.specs.environment import Environment
 from components.specs.keys import login_key, pool_key
@@ -27,7 +27,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Slur
         cluster=name,
         spec=spec,
         pools=tuple(_pool(environment, placed, pools[pool]) for pool in spec.pools),
-        images={image: str(environment.versions.tool(image)) for image in IMAGES},
+        images={image: str(environment.versions.tool(image)) for image in images_of(spec)},
         system_pool=placed.cluster.has_system_pool,
         public_address=public,
         host_name=f"{LOGIN}.{domain_of(name, dns)}" if named and dns else None,

@@ -16,6 +16,8 @@ from components.render.platform_pods import address_request
 from components.render.pod_placement import services
 from components.render.program_pods import TOOL
 from components.render.vms.virtual_machine import PUBLIC_POOL
+from components.render.workloads.slurm_database import IMAGE as DATABASE_IMAGE
+from components.render.workloads.slurm_database import database, endpoint
 from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.render.workloads.slurm_topology import annotating
@@ -46,8 +48,7 @@ for line in $(/usr/bin/timeout 30 /usr/bin/nvidia-smi --query-gpu=uuid --format=
 done
 [ "$answering" -eq "$present" ]
 """
-IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
-"""Images that the version vector must contain."""
+_IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
 GROUP = "slinky.slurm.net/v1beta1"
 _REQUEUE = "SchedulerParameters=nohold_on_prolog_fail\n"
 """Line of slurm.conf without which Slurm holds the job of a failed prolog until an administrator releases it."""
@@ -55,6 +56,12 @@ _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
 SSH_PORT = 22
 """Port of the login nodes."""
+
+
+def images_of(spec: SlurmSpec) -> tuple[str, ...]:
+    """Return the images that the version vector must contain for the Slurm cluster."""
+    has_server = spec.accounting is not None and spec.accounting.server is not None
+    return (*_IMAGES, *((DATABASE_IMAGE,) if has_server else ()))
 
 
 class SlurmInput(Struct):
@@ -122,10 +129,12 @@ class SlurmInput(Struct):
         spec = self.spec.accounting
         if spec is None:
             return
-        host, _, port = spec.endpoint.rpartition(":")
+        if spec.server:
+            yield from database(spec, spec.server, self.images, self._place(), system_pool=self.system_pool)
+        host, port = endpoint(spec)
         storage = {
             "host": host,
-            "port": int(port),
+            "port": port,
             "database": spec.database,
             "username": spec.user,
             "passwordKeyRef": {"name": spec.password_secret, "key": "password"},

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.render.region.monitors import Audience, alert
+from components.render.workloads.slurm_database import NAME as DATABASE
 from components.render.workloads.slurm_pool import NAMESPACE
 
 _OF = f'namespace="{NAMESPACE}"'
@@ -24,6 +25,12 @@ def alerts() -> Iterator[dict[str, Any]]:
         "warning",
         f'kube_statefulset_status_replicas_ready{{{_OF},statefulset="slurm-accounting"}} == 0',
         "slurmdbd is down: slurmctld keeps records of jobs until its limit, then loses them.",
+    )
+    yield _alert(
+        "SlurmDatabaseDown",
+        "warning",
+        f'kube_statefulset_status_replicas_ready{{{_OF},statefulset="{DATABASE}"}} == 0',
+        "The database of Slurm's accounting is down: slurmctld keeps records of jobs until its limit, then loses them.",
     )
     yield _alert(
         "SlurmLoginDown",

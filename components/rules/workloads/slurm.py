@@ -1,6 +1,6 @@
 """Rules about Slurm clusters: names that resolve, durable state, locked nodes, whole GPUs, and reachable logins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from components.intents.images import find_image
 from components.intents.nodes import intents_of
@@ -23,6 +23,11 @@ from components.specs.reading.problems import Problem, one_of
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.workloads.slurm import RESERVED, SlurmSpec
 
+_NEEDS: Mapping[str | int, str] = {
+    "controller": "jobs and reservations must outlive that node",
+    "accounting": "records of jobs must outlive that node",
+    "volumes": "this volume is mounted by many nodes",
+}
 _LOCK = f"{{key: {LOCK}, effect: NoExecute}}"
 
 
@@ -72,7 +77,7 @@ def durable_state(environment: Environment) -> Iterator[Problem]:
             if entry is None or name not in placed.cluster.storage or _keeps(entry, shared=shared):
                 continue
             fault = "is on the disks of one node" if entry.LOCAL or not entry.durable else "is mounted by one node only"
-            need = "this volume is mounted by many nodes" if shared else "jobs and reservations must outlive that node"
+            need = _NEEDS[where[0]]
             fits = [other.name for other in offered if _keeps(other, shared=shared)]
             remedy = f"write {one_of(fits)}" if fits else f"add a class on a storage system to storage of {REGION}"
             yield problem(environment, placed.file, (*path, *where), f"'{name}' {fault}, but {need}; {remedy}")
@@ -251,6 +256,8 @@ def _pools(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec,
 def _classes(spec: SlurmSpec) -> Iterator[tuple[DataPath, str]]:
     """Yield the storage classes of Slurm's volumes, with their paths."""
     yield ("controller", "storage_class"), spec.controller.storage_class
+    if spec.accounting and spec.accounting.server:
+        yield ("accounting", "server", "storage_class"), spec.accounting.server.storage_class
     for at, volume in enumerate(spec.volumes):
         yield ("volumes", at, "storage_class"), volume.storage_class
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from components.lookups.pools import clusters, place, problem
-from components.render.workloads.slurm import IMAGES
+from components.render.workloads.slurm import images_of
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import VERSIONS
@@ -22,11 +22,16 @@ _RELEASE = re.compile(r"^(\d\d)\.(05|11)\b")
 
 def images(environment: Environment) -> Iterator[Problem]:
     """Report images of Slurm that the version vector lacks."""
-    using = [placed.cluster.name for placed in clusters(environment) if placed.cluster.slurm]
     known = [tool.name for tool in environment.versions.tools]
-    missing = [name for name in IMAGES if name not in known]
-    if using and missing:
-        text = f"lacks {listed(missing)}, which Slurm of {listed(using)} runs; add a row for each, with its digest"
+    using = {
+        placed.cluster.name: [name for name in images_of(placed.cluster.slurm) if name not in known]
+        for placed in clusters(environment)
+        if placed.cluster.slurm
+    }
+    missing = list(dict.fromkeys(name for names in using.values() for name in names))
+    if missing:
+        users = listed(cluster for cluster, names in using.items() if names)
+        text = f"lacks {listed(missing)}, which Slurm of {users} runs; add a row for each, with its digest"
         yield problem(environment, VERSIONS, ("tools",), text)
 
 

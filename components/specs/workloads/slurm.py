@@ -14,6 +14,7 @@ from components.specs.base import (
     Quantity,
     ShortName,
     Spec,
+    bytes_of,
 )
 
 RESERVED = ("all", "default")
@@ -33,6 +34,10 @@ VOLUMES = (
 
 A claim of the same name would be merged with it, and the API server rejects a volume of two types.
 """
+LEAST_MEMORY = "2Gi"
+"""Memory of the database server of which half is the smallest cache of tables that slurmdbd accepts without a warning
+(SLURM:src/plugins/accounting_storage/mysql/as_mysql.c, recommendation of 1 GiB)."""
+SYSTEM_DATABASES = ("information_schema", "mysql", "performance_schema", "sys")
 DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
 DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
@@ -67,18 +72,48 @@ class SlurmControllerSpec(Spec):
     """Size of the volume. It never changes."""
 
 
-class SlurmAccountingSpec(Spec):
-    """Accounting (slurmdbd) with an existing database of MySQL or MariaDB, which the library does not create."""
+class SlurmDatabaseSpec(CheckedSpec):
+    """Database server (MariaDB) of the accounting, one pod in namespace ``slurm-cluster`` with a volume."""
 
-    endpoint: Endpoint
-    """Host and port of the database, such as ``mysql.example:3306``."""
+    storage_class: DnsLabel
+    """Storage class of the volume, one of the cluster's ``storage``, whose volumes outlive nodes. It never changes."""
+    size: Quantity
+    """Size of the volume, such as ``50Gi``. It can grow if the class expands volumes."""
+    memory: Quantity = "8Gi"
+    """Memory of the pod, half of which caches tables. Larger tables need more, in particular when a new release of
+    Slurm converts them. A change restarts the server."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield less memory than slurmdbd accepts without a warning."""
+        if bytes_of(self.memory) < bytes_of(LEAST_MEMORY):
+            text = f"leaves a cache of tables below the recommendation of Slurm; write at least {LEAST_MEMORY}"
+            yield ConstraintViolation(text, ("memory",), self.memory)
+
+
+class SlurmAccountingSpec(CheckedSpec):
+    """Accounting (slurmdbd) with a database of MySQL or MariaDB: an existing one, or one that the library creates."""
+
+    endpoint: Endpoint | None = None
+    """Host and port of an existing database, such as ``mysql.example:3306``, instead of ``server``."""
+    server: SlurmDatabaseSpec | None = None
+    """Database server that the library creates, instead of ``endpoint``."""
     database: DatabaseName = "slurm_acct_db"
-    """Name of the database, which exists or which the user may create."""
+    """Name of the database. In an existing server it exists, or the user may create it."""
     user: DatabaseName = "slurm"
     """User of the database."""
     password_secret: DnsLabel
     """Secret in namespace ``slurm-cluster`` of the cluster with the password of the user, under the key
     ``password``."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield both sources of a database or neither, and databases that a server has for itself."""
+        if self.endpoint and self.server:
+            yield ConstraintViolation("cannot be combined with endpoint; remove one of the two", ("server",))
+        elif not (self.endpoint or self.server):
+            yield ConstraintViolation("has neither endpoint nor server; write one of the two")
+        if self.server and self.database in SYSTEM_DATABASES:
+            text = "is a database of the server itself; write another name"
+            yield ConstraintViolation(text, ("database",), self.database)
 
 
 class SlurmLoginSpec(CheckedSpec):

@@ -41,6 +41,7 @@ def test_these_kinds_are_guarded() -> None:
     assert effects_table().guarded == {
         "Namespace",
         "PersistentVolumeClaim",
+        "apps/StatefulSet",
         "cluster.x-k8s.io/Cluster",
         "cluster.x-k8s.io/MachineDeployment",
         "controlplane.cluster.x-k8s.io/K0smotronControlPlane",

@@ -17,6 +17,7 @@ from manifest_pins import by_charts, cluster_api_by_tag
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
 from second_backends import with_backends
+from slurm_clusters import with_slurm
 from small_region import changed
 
 from components.inputs.manifests import manifests
@@ -89,6 +90,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     for use in (PortUse.WHOLE, PortUse.SHARED):
         yield f"{use} ports", on_infiniband(laptop(), RdmaSpec(ports=use))
     yield "shared ports on RoCE", sharing_roce()
+    yield "Slurm with a database server", with_slurm(laptop())
     yield "secrets from a store", with_store(with_every_file(laptop()))
     yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):

@@ -11,6 +11,7 @@ from slurm_clusters import SPEC
 from components.specs.workloads.slurm import SlurmSpec
 
 MAIN = {"name": "main", "pools": ["a"]}
+SERVER = {"storage_class": "shared", "size": "20Gi"}
 VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
 
 
@@ -56,6 +57,26 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             {"login": {"users_secret": "users", "sources": ["192.0.2.64/26", "192.0.2.0/24"]}},
             ("login", "sources", 0),
             "is in 192.0.2.0/24, which is listed too; remove one of them",
+        ),
+        (
+            {"accounting": {"endpoint": "mysql.example:3306", "server": SERVER, "password_secret": "database"}},
+            ("accounting", "server"),
+            "cannot be combined with endpoint; remove one of the two",
+        ),
+        (
+            {"accounting": {"password_secret": "database"}},
+            ("accounting",),
+            "has neither endpoint nor server; write one of the two",
+        ),
+        (
+            {"accounting": {"server": SERVER, "database": "mysql", "password_secret": "database"}},
+            ("accounting", "database"),
+            "is a database of the server itself; write another name",
+        ),
+        (
+            {"accounting": {"server": {**SERVER, "memory": "2047Mi"}, "password_secret": "database"}},
+            ("accounting", "server", "memory"),
+            "leaves a cache of tables below the recommendation of Slurm; write at least 2Gi",
         ),
         (
             {"volumes": [{**VOLUME, "name": "ssh-config"}]},

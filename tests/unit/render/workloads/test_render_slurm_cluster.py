@@ -74,10 +74,20 @@ def test_secrets_are_references_only(objects: dict[tuple[str, str], Manifest]) -
         assert spec(objects, kind)["slurmKeyRef"] == {"name": "slurm-keys", "key": "slurm.key"}
         assert spec(objects, kind)["jwtKeyRef"] == {"name": "slurm-keys", "key": "jwt.key"}
     storage = spec(objects, "Accounting")["storageConfig"]
-    assert (storage["host"], storage["port"]) == ("mysql.example", 3306)
     assert storage["passwordKeyRef"] == {"name": "database", "key": "password"}
     assert spec(objects, "LoginSet", "login")["sssdConfRef"] == {"name": "users", "key": "sssd.conf"}
     assert not any(kind == "Secret" for kind, _ in objects)
+
+
+def test_an_existing_database_is_not_created(laptop: Environment) -> None:
+    accounting = {"endpoint": "mysql.example:3307", "password_secret": "database"}
+    rendered = {(item.kind, item.name): item for item in objects_of(slurm_input(laptop, accounting=accounting))}
+
+    storage = spec(rendered, "Accounting")["storageConfig"]
+    assert (storage["host"], storage["port"]) == ("mysql.example", 3307)
+    assert not {kind for kind, name in rendered if name.startswith("slurm-database")}
+    assert "StatefulSet" not in {kind for kind, _ in rendered}
+    assert "mariadb" not in slurm_input(laptop, accounting=accounting).images
 
 
 def test_without_accounting_and_login_only_the_daemons_remain(laptop: Environment) -> None:

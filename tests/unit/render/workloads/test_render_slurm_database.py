@@ -1,0 +1,109 @@
+"""The database server of a Slurm cluster: its volume, pod and restarts. `test_slurm_database` runs its commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rendered_objects import objects_of
+from slurm_clusters import slurm_input
+
+from components.lookups.effects.changes import changes
+from components.lookups.effects.effect import Effect
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+
+SERVER = {"storage_class": "shared-nfs", "size": "20Gi"}
+
+
+def rendered(laptop: Environment, **accounting: Any) -> list[Manifest]:
+    spec = {"server": SERVER, "password_secret": "database", **accounting}
+    return list(objects_of(slurm_input(laptop, accounting=spec)))
+
+
+def of_kind(objects: list[Manifest], kind: str) -> Manifest:
+    [found] = [item for item in objects if item.kind == kind and item.name.startswith("slurm-database")]
+    return found
+
+
+def effects(laptop: Environment, **accounting: Any) -> set[tuple[str, Effect]]:
+    """Return kinds and effects of the objects that change with other data of the accounting."""
+    found = changes(rendered(laptop), rendered(laptop, **accounting))
+    return {(change.kind, change.effect) for change in found}
+
+
+def test_slurmdbd_connects_to_the_service_of_the_pod(laptop: Environment) -> None:
+    objects = rendered(laptop)
+    [accounting] = [item for item in objects if item.kind == "Accounting"]
+    service, server = of_kind(objects, "Service"), of_kind(objects, "StatefulSet")
+
+    assert accounting.body["spec"]["storageConfig"] == {
+        "host": service.name,
+        "port": service.body["spec"]["ports"][0]["port"],
+        "database": "slurm_acct_db",
+        "username": "slurm",
+        "passwordKeyRef": {"name": "database", "key": "password"},
+    }
+    labels = server.body["spec"]["template"]["metadata"]["labels"]
+    assert service.body["spec"]["selector"] == labels == server.body["spec"]["selector"]["matchLabels"]
+
+
+def test_the_volume_outlives_the_pod_and_the_slurm_cluster(laptop: Environment) -> None:
+    objects = rendered(laptop)
+    claim, pod = of_kind(objects, "PersistentVolumeClaim"), of_kind(objects, "StatefulSet").body["spec"]["template"]
+
+    assert claim.protect
+    assert claim.body["spec"]["resources"]["requests"] == {"storage": "20Gi"}
+    assert {"name": "data", "persistentVolumeClaim": {"claimName": claim.name}} in pod["spec"]["volumes"]
+
+
+def test_the_pod_is_accepted_by_the_restricted_level(laptop: Environment) -> None:
+    pod = of_kind(rendered(laptop), "StatefulSet").body["spec"]["template"]["spec"]
+
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in (*pod["initContainers"], *pod["containers"]):
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"]
+        assert context["capabilities"] == {"drop": ["ALL"]}
+    assert {name for volume in pod["volumes"] for name in volume} == {
+        "name",
+        "persistentVolumeClaim",
+        "configMap",
+        "emptyDir",
+    }
+
+
+@pytest.mark.parametrize(("memory", "cache", "log"), [("8Gi", 4096, 1024), ("2Gi", 1024, 256), ("3Gi", 1536, 384)])
+def test_half_of_the_memory_caches_tables(laptop: Environment, memory: str, cache: int, log: int) -> None:
+    files = of_kind(rendered(laptop, server={**SERVER, "memory": memory}), "ConfigMap").body["data"]
+
+    lines = files["my.cnf"].splitlines()
+    assert f"innodb_buffer_pool_size={cache}M" in lines
+    assert f"innodb_log_file_size={log}M" in lines
+
+
+def test_other_settings_restart_the_server(laptop: Environment) -> None:
+    larger = {**SERVER, "memory": "16Gi"}
+
+    assert ("apps/StatefulSet", Effect.RESTARTED) in effects(laptop, server=larger)
+    first, second = (of_kind(rendered(laptop, server=server), "ConfigMap") for server in (SERVER, larger))
+    assert first.name != second.name, "a running pod would not read other files of the same name"
+
+
+def test_a_larger_volume_grows_and_another_class_is_rejected(laptop: Environment) -> None:
+    larger = effects(laptop, server={**SERVER, "size": "40Gi"})
+    other = effects(laptop, server={**SERVER, "storage_class": "shared-vast"})
+
+    assert larger == {("PersistentVolumeClaim", Effect.IN_PLACE)}
+    assert other == {("PersistentVolumeClaim", Effect.REFUSED)}
+
+
+def test_an_existing_database_instead_of_the_server_deletes_it_with_confirmation_only(laptop: Environment) -> None:
+    found = changes(rendered(laptop), rendered(laptop, server=None, endpoint="mysql.example:3306"))
+
+    [change] = [change for change in found if change.kind == "apps/StatefulSet"]
+    assert change.effect is Effect.DELETED
+    assert change.row is not None
+    assert change.row.guarded
