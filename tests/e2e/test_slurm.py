@@ -136,7 +136,8 @@ def test_slurm_conf_has_the_partitions_of_the_data_and_the_node_sets_of_the_oper
     ]
     assert "AccountingStorageHost=slurm-accounting" in lines
     assert "GresTypes=gpu" in lines
-    assert {"Prolog=check-gpus.sh", "SchedulerParameters=nohold_on_prolog_fail"} <= set(lines)
+    checked = {"Prolog=check-gpus.sh", "Epilog=check-gpus.sh", "SchedulerParameters=nohold_on_prolog_fail"}
+    assert checked <= set(lines)
 
 
 def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm: SlurmCluster) -> None:

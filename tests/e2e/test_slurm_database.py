@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accounting_pods import PASSWORD, DatabasePod, Slurmdbd
+from accounting_pods import PASSWORD, DatabasePod
 from environment_data import ENVIRONMENTS
 from local_region import wait_until
 from rendered_objects import objects_of
 from slurm_clusters import slurm_input
+from slurm_programs import Slurmdbd
 
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
@@ -69,14 +70,14 @@ def storage(objects: tuple[Manifest, ...]) -> dict[str, Any]:
 def test_slurmdbd_creates_its_tables_and_accepts_the_settings(
     database: DatabasePod, objects: tuple[Manifest, ...], folder: Path
 ) -> None:
-    slurmdbd = Slurmdbd(storage(objects), database.port, folder / "slurm")
+    slurmdbd = Slurmdbd(storage(objects), database.port, PASSWORD, folder / "slurm")
     try:
-        slurmdbd.start()
+        slurmdbd.start_all()
         added = slurmdbd.sacctmgr("add", "cluster", "acme-train")
         assert added.returncode == 0, added.stdout + added.stderr
         assert slurmdbd.sacctmgr("list", "cluster", "format=cluster").stdout.split() == ["acme-train"]
-        assert "Accounting storage MYSQL plugin loaded" in slurmdbd.log
-        assert "not recommended values" not in slurmdbd.log
+        assert "Accounting storage MYSQL plugin loaded" in slurmdbd.log("slurmdbd")
+        assert "not recommended values" not in slurmdbd.log("slurmdbd")
         assert "acme-train_job_table" in database.query("SHOW TABLES IN slurm_acct_db").stdout.split()
 
         database.kill()

@@ -1,4 +1,4 @@
-"""The pod of a Slurm cluster's database, whose commands run on this machine in folders of the test; and real slurmdbd.
+"""The pod of a Slurm cluster's database, whose commands run on this machine in folders of the test.
 
 Programs are those of Debian's packages. They know other folders than the ones they were built for by wrappers, which
 come first in the search path of the pod's commands.
@@ -10,11 +10,11 @@ import getpass
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from debian import Unpacked, unpacked
+from debian import unpacked
 from local_region import wait_until
 from programs import Programs
 
@@ -22,25 +22,26 @@ from components.render.manifest import Manifest
 from components.render.workloads.slurm_database import DATA, FILES, PORT, RUN
 from jacquard.lab.rehearsal import ports
 
-_DATABASE = ("mariadb-server", "mariadb-server-core", "mariadb-client", "mariadb-client-core", "libmariadb3")
-_SLURM = ("slurmdbd", "slurm-client", "slurm-wlm-basic-plugins", "slurm-wlm-mysql-plugin", "munge")
-_LIBRARIES = ("libaio1", "liburing2", "libmunge2", "libhwloc15", "liblua5.1-0")
+_PACKAGES = (
+    "mariadb-server",
+    "mariadb-server-core",
+    "mariadb-client",
+    "mariadb-client-core",
+    "libmariadb3",
+    "libaio1",
+    "liburing2",
+)
 _BASE = {"mariadbd": "usr/sbin", "mariadb-install-db": "usr/bin"}
 """Programs that are told their folder and their user, with the place of each in its package."""
 _START_SECONDS = 60
 PASSWORD = "s3cret.Of-slurm"
 
 
-def tools() -> Unpacked:
-    """Return MariaDB, Slurm and MUNGE; a test that asks for them is skipped where they cannot be had."""
-    return unpacked("slurm-accounting", (*_DATABASE, *_SLURM, *_LIBRARIES))
-
-
 class DatabasePod:
     """The pod of the StatefulSet among ``objects``, with a volume that outlives it."""
 
     def __init__(self, objects: Iterable[Manifest], folder: Path) -> None:
-        self._tools, self._folder = tools(), folder
+        self._tools, self._folder = unpacked("mariadb", _PACKAGES), folder
         [self.port] = ports.free(1)
         by_kind = {item.kind: item for item in objects if item.name.startswith("slurm-database")}
         self._spec: dict[str, Any] = by_kind["StatefulSet"].body["spec"]["template"]["spec"]
@@ -126,78 +127,3 @@ class DatabasePod:
         # The first option has to stay the first one.
         path.write_text(f'#!/bin/sh\nfirst=$1\nshift\nexec {self._tools.root / place / name} "$first" {further} "$@"\n')
         path.chmod(0o755)
-
-
-class Slurmdbd:
-    """Real slurmdbd with MUNGE, and sacctmgr as its client."""
-
-    def __init__(self, storage: Mapping[str, Any], port: int, folder: Path) -> None:
-        """Write the configuration as the operator does from ``storage``, for a database at ``port`` of this machine."""
-        self._tools, self._folder, self._programs = tools(), folder, Programs(folder)
-        folder.mkdir()
-        [own] = ports.free(1)
-        plugins = self._tools.path("usr/lib/*/slurm-wlm")
-        common = {"AuthType": "auth/munge", "AuthInfo": f"socket={folder}/munge.socket", "PluginDir": plugins}
-        user = {"SlurmUser": getpass.getuser()}
-        daemon = {
-            "DbdHost": "localhost",
-            "DbdPort": own,
-            "PidFile": folder / "slurmdbd.pid",
-            "StorageType": "accounting_storage/mysql",
-            "StorageHost": "127.0.0.1",
-            "StoragePort": port,
-            "StorageUser": storage["username"],
-            "StorageLoc": storage["database"],
-            "StoragePass": PASSWORD,
-        }
-        client = {
-            "ClusterName": "test",
-            "SlurmctldHost": "localhost",
-            "AccountingStorageType": "accounting_storage/slurmdbd",
-            "AccountingStorageHost": "localhost",
-            "AccountingStoragePort": own,
-            "AccountingStoragePass": folder / "munge.socket",
-        }
-        self._write("slurmdbd.conf", {**common, **user, **daemon})
-        self._write("slurm.conf", {**common, **user, **client})
-        key = folder / "munge.key"
-        key.write_bytes(os.urandom(128))
-        key.chmod(0o600)
-
-    def start(self) -> None:
-        """Start MUNGE and slurmdbd, and wait until it answers."""
-        munge = [f"--{part}={self._folder}/munge.{part.removesuffix('-file')}" for part in ("socket", "pid-file")]
-        munge += [f"--key-file={self._folder}/munge.key", f"--seed-file={self._folder}/munge.seed"]
-        self._start("munged", "--foreground", "--force", *munge)
-        self._start("slurmdbd", "-D", "-vv")
-        wait_until(self.answers, timeout_seconds=_START_SECONDS, what="slurmdbd answers")
-
-    def stop(self) -> None:
-        """End both programs."""
-        self._programs.stop()
-
-    def answers(self) -> bool:
-        """Return whether sacctmgr gets an answer."""
-        return self.sacctmgr("list", "cluster").returncode == 0
-
-    def sacctmgr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run sacctmgr without questions; its output has a line for each entry."""
-        command = [self._tools.root / "usr/bin/sacctmgr", "--immediate", "--noheader", "--parsable2", *arguments]
-        return subprocess.run(command, env=self._variables, capture_output=True, text=True, check=False)
-
-    @property
-    def log(self) -> str:
-        """Return what slurmdbd has printed."""
-        return (self._folder / "slurmdbd.log").read_text()
-
-    @property
-    def _variables(self) -> dict[str, str]:
-        return {**self._tools.environment, "SLURM_CONF": str(self._folder / "slurm.conf")}
-
-    def _start(self, name: str, *arguments: str) -> None:
-        self._programs.start(name, str(self._tools.root / "usr/sbin" / name), *arguments, **self._variables)
-
-    def _write(self, name: str, settings: Mapping[str, Any]) -> None:
-        path = self._folder / name
-        path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        path.chmod(0o600)

@@ -32,8 +32,8 @@ LOGIN = "login"
 TOPOLOGY = "slurm-topology"
 PROLOG = "slurm-prolog"
 GPU_CHECK = "check-gpus.sh"
-"""Script before jobs. It runs as root in the pod of the node, without a search path; the container toolkit adds
-``nvidia-smi``."""
+"""Script before and after jobs. It runs as root in the pod of the node, without a search path; the container toolkit
+adds ``nvidia-smi``."""
 _GPU_CHECK = r"""#!/bin/sh
 # Fails if a GPU on the PCI bus does not answer; Slurm then drains the node.
 present=0
@@ -50,8 +50,10 @@ done
 """
 _IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
 GROUP = "slinky.slurm.net/v1beta1"
-_REQUEUE = "SchedulerParameters=nohold_on_prolog_fail\n"
-"""Line of slurm.conf without which Slurm holds the job of a failed prolog until an administrator releases it."""
+_CHECKED = f"SchedulerParameters=nohold_on_prolog_fail\nEpilog={GPU_CHECK}\n"
+"""Lines of slurm.conf for the check. Without the first one, Slurm holds the job of a failed prolog until an
+administrator releases it. The second one names the script of the prolog again, which slurmctld also sends to the nodes:
+a second ConfigMap in ``epilogScriptRefs`` would restart slurmctld, and could not have a file of the same name."""
 _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
 SSH_PORT = 22
@@ -171,7 +173,7 @@ class SlurmInput(Struct):
                 "logfile": self._container(LOGFILE),
                 "configFileRefs": [self._reference(TOPOLOGY)],
                 **given(prologScriptRefs=[self._reference(PROLOG)] if self.spec.gpu_check else None),
-                "extraConf": _REQUEUE * self.spec.gpu_check + partition_lines(self.spec.partitions, pools),
+                "extraConf": _CHECKED * self.spec.gpu_check + partition_lines(self.spec.partitions, pools),
                 "persistence": {
                     "enabled": True,
                     "accessModes": ["ReadWriteOnce"],

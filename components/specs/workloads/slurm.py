@@ -189,8 +189,8 @@ class SlurmSpec(CheckedSpec):
     volumes: tuple[SlurmVolumeSpec, ...] = Field(default=(), max_length=16)
     """Volumes that login nodes and compute nodes share."""
     gpu_check: bool = False
-    """Whether each node counts its GPUs before it starts a job (Slurm's prolog). A node on which a GPU does not answer
-    is drained, and its batch job is queued again for other nodes."""
+    """Whether each node counts its GPUs before and after a job (Slurm's prolog and epilog). A node on which a GPU does
+    not answer is drained. A batch job that has not started is queued again for other nodes."""
     keys_secret: DnsLabel = "slurm-keys"  # noqa: S105 - a name
     """Secret in namespace ``slurm-cluster`` of the cluster with the keys ``slurm.key`` and ``jwt.key``, by which the
     daemons trust each other and tokens. It never changes."""

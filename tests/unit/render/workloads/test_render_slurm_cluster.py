@@ -200,7 +200,8 @@ def test_slurm_queues_jobs_again_and_drains_nodes_whose_gpus_fail(laptop: Enviro
     controller = spec(objects, "Controller")
 
     assert [item["name"] for item in controller["prologScriptRefs"]] == ["slurm-prolog"]
-    assert "SchedulerParameters=nohold_on_prolog_fail" in controller["extraConf"].splitlines()
+    lines = controller["extraConf"].splitlines()
+    assert {"SchedulerParameters=nohold_on_prolog_fail", "Epilog=check-gpus.sh"} <= set(lines)
     assert list(objects["ConfigMap", "slurm-prolog"].body["data"]) == ["check-gpus.sh"]
 
 
