@@ -7,6 +7,7 @@ that Slinky's operator writes.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from slurm_programs import Slurmdbd
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
 from components.specs.workloads.slurm import LEAST_MEMORY
+from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -120,6 +122,18 @@ def test_a_new_password_applies_at_the_next_start_and_tables_stay(database: Data
 
     assert "Access denied" in database.query("SELECT a FROM slurm_acct_db.t").stderr
     assert database.query("SELECT a FROM slurm_acct_db.t", password="another").stdout.split() == ["7"]
+
+
+def test_a_dump_is_restored_by_the_commands_of_the_page(database: DatabasePod) -> None:
+    page = (paths.ROOT / "docs/workloads/slurm.md").read_text()
+    dump, restore = re.findall(r"^kubectl .* slurm-database-0 -- (.+?) [<>] slurm\.sql$", page, re.MULTILINE)
+    database.query("CREATE TABLE slurm_acct_db.t SELECT 7 AS a")
+    saved = database.execute(dump)
+    database.query("DROP TABLE slurm_acct_db.t")
+
+    database.execute(restore, saved)
+
+    assert database.query("SELECT a FROM slurm_acct_db.t").stdout.split() == ["7"]
 
 
 def test_an_interrupted_first_start_is_repeated(pod: DatabasePod) -> None:

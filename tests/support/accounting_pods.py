@@ -104,6 +104,12 @@ class DatabasePod:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def execute(self, command: str, content: str = "") -> str:
+        """Execute a command in the pod, with ``content`` as its input, and return its output."""
+        done = self._run(command.split(), content=content)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     @property
     def _variables(self) -> dict[str, str]:
         found = self._tools.environment
@@ -115,11 +121,13 @@ class DatabasePod:
             text = text.replace(path, str(place)) if path != "/tmp" else text.replace("=/tmp\n", f"={place}\n")  # noqa: S108
         return text.replace(f"port={PORT}\n", f"port={self.port}\n")
 
-    def _run(self, command: Iterable[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    def _run(self, command: Iterable[str], content: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         words = [self._here(word) for word in command]
         env = {**self._variables, **variables}
         program = shutil.which(words[0], path=env["PATH"]) or words[0]
-        return subprocess.run([program, *words[1:]], env=env, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [program, *words[1:]], env=env, input=content, capture_output=True, text=True, check=False
+        )
 
     def _wrap(self, name: str, place: str) -> None:
         base, path = self._tools.root / "usr", self._folder / "bin" / name
