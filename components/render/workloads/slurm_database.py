@@ -129,7 +129,8 @@ def database(
         "PersistentVolumeClaim",
         CLAIM,
         **place,
-        protect=True,
+        # Records outlive the server, so that they can be copied to another database.
+        retain=True,
         spec={
             "accessModes": ["ReadWriteOnce"],
             "storageClassName": server.storage_class,

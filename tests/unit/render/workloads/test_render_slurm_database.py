@@ -52,7 +52,7 @@ def test_the_volume_outlives_the_pod_and_the_slurm_cluster(laptop: Environment) 
     objects = rendered(laptop)
     claim, pod = of_kind(objects, "PersistentVolumeClaim"), of_kind(objects, "StatefulSet").body["spec"]["template"]
 
-    assert claim.protect
+    assert claim.retain
     assert claim.body["spec"]["resources"]["requests"] == {"storage": "20Gi"}
     assert {"name": "data", "persistentVolumeClaim": {"claimName": claim.name}} in pod["spec"]["volumes"]
 
@@ -101,8 +101,9 @@ def test_a_larger_volume_grows_and_another_class_is_rejected(laptop: Environment
 
 
 def test_an_existing_database_instead_of_the_server_deletes_it_with_confirmation_only(laptop: Environment) -> None:
-    found = changes(rendered(laptop), rendered(laptop, server=None, endpoint="mysql.example:3306"))
+    found = tuple(changes(rendered(laptop), rendered(laptop, server=None, endpoint="mysql.example:3306")))
 
+    assert [change.effect for change in found if change.kind == "PersistentVolumeClaim"] == [Effect.NONE]
     [change] = [change for change in found if change.kind == "apps/StatefulSet"]
     assert change.effect is Effect.DELETED
     assert change.row is not None
