@@ -30,7 +30,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
-from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube import ApiError, ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -199,6 +199,22 @@ def test_the_database_has_a_pod_with_its_volume_that_only_slurmdbd_reaches(slurm
     assert not peer["podSelector"]["matchLabels"].items() <= server.items()
     assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
     assert "egress" not in policy["spec"]
+
+
+def test_pod_security_admits_the_pod_of_the_database_at_the_restricted_level(slurm: SlurmCluster) -> None:
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "restricted", "labels": labels}}
+    slurm.api.apply(home, field_manager="test")
+    server = slurm.get("apps/v1", "StatefulSet", "slurm-database")
+    assert server is not None
+    spec = {key: value for key, value in server["spec"]["template"]["spec"].items() if key != "priorityClassName"}
+    metadata = {"name": "probe", "namespace": "restricted"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+
+    slurm.api.apply({**pod, "spec": spec}, field_manager="test", dry_run=True)
+
+    with pytest.raises(ApiError, match="violates PodSecurity"):
+        slurm.api.apply({**pod, "spec": {**spec, "hostNetwork": True}}, field_manager="test", dry_run=True)
 
 
 def test_a_node_is_at_its_leaf_switch_and_its_pod_as_well(slurm: SlurmCluster) -> None:
