@@ -37,6 +37,8 @@ FILES, DATA, RUN = "/etc/slurm-database", "/var/lib/mysql", "/run/mysqld"
 _PODS = {"app.kubernetes.io/name": IMAGE, "app.kubernetes.io/instance": NAME}
 _CLIENTS = {"app.kubernetes.io/name": "slurmdbd", "app.kubernetes.io/instance": "slurm"}
 """Labels of the pod of slurmdbd (SLURMOP:internal/builder/labels/labels.go)."""
+_NOT_AWAITED = {"pulumi.com/skipAwait": "true"}
+"""The pod waits for a Secret that the tenant creates, and its volume and Service wait for the pod."""
 _USER = 999
 """User ``mysql`` of the image (MariaDB/mariadb-docker:Dockerfile.template)."""
 _STOP_SECONDS = 300
@@ -129,6 +131,7 @@ def database(
         "PersistentVolumeClaim",
         CLAIM,
         **place,
+        annotations=_NOT_AWAITED,
         # Records outlive the server, so that they can be copied to another database.
         retain=True,
         spec={
@@ -144,6 +147,7 @@ def database(
         "Service",
         NAME,
         **place,
+        annotations=_NOT_AWAITED,
         spec={"selector": dict(_PODS), "ports": [{"name": IMAGE, "port": PORT, "targetPort": PORT}]},
     )
     pod = {
@@ -175,7 +179,7 @@ def database(
         "selector": {"matchLabels": dict(_PODS)},
         "template": {"metadata": {"labels": dict(_PODS)}, "spec": pod},
     }
-    yield manifest("apps/v1", "StatefulSet", NAME, **place, spec=spec)
+    yield manifest("apps/v1", "StatefulSet", NAME, **place, annotations=_NOT_AWAITED, spec=spec)
 
 
 def settings(server: SlurmDatabaseSpec) -> str:

@@ -57,6 +57,13 @@ def test_the_volume_outlives_the_pod_and_the_slurm_cluster(laptop: Environment) 
     assert {"name": "data", "persistentVolumeClaim": {"claimName": claim.name}} in pod["spec"]["volumes"]
 
 
+def test_an_update_does_not_wait_for_a_secret_that_the_tenant_creates(laptop: Environment) -> None:
+    objects = rendered(laptop)
+
+    for kind in ("PersistentVolumeClaim", "Service", "StatefulSet"):
+        assert of_kind(objects, kind).body["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+
+
 def test_the_pod_is_accepted_by_the_restricted_level(laptop: Environment) -> None:
     pod = of_kind(rendered(laptop), "StatefulSet").body["spec"]["template"]["spec"]
 
