@@ -32,7 +32,7 @@ _PACKAGES = (
     "liburing2",
 )
 _BASE = {"mariadbd": "usr/sbin", "mariadb-install-db": "usr/bin"}
-"""Programs that are told their folder and their user, with the place of each in its package."""
+"""Programs that are told their folder, with the place of each in its package."""
 _START_SECONDS = 60
 PASSWORD = "s3cret.Of-slurm"
 
@@ -131,7 +131,11 @@ class DatabasePod:
 
     def _wrap(self, name: str, place: str) -> None:
         base, path = self._tools.root / "usr", self._folder / "bin" / name
-        further = f"--basedir={base} --lc-messages-dir={base}/share/mysql --user={getpass.getuser()}"
-        # The first option has to stay the first one.
-        path.write_text(f'#!/bin/sh\nfirst=$1\nshift\nexec {self._tools.root / place / name} "$first" {further} "$@"\n')
+        further = f"--basedir={base} --lc-messages-dir={base}/share/mysql"
+        if getpass.getuser() == "root":  # for which the programs refuse to run without being told
+            further += " --user=root"
+        # Containers have no USER. The first option has to stay the first one.
+        lines = ("#!/bin/sh", "unset USER", "first=$1", "shift")
+        program = f'exec {self._tools.root / place / name} "$first" {further} "$@"'
+        path.write_text("\n".join((*lines, program, "")))
         path.chmod(0o755)

@@ -60,7 +60,9 @@ esac
 if [ ! -d {DATA}/data ]; then
   # The folder gets its name when it is complete, so an interrupted run is repeated.
   rm -rf {DATA}/new
-  mariadb-install-db --no-defaults --datadir={DATA}/new --auth-root-authentication-method=socket --skip-test-db
+  # Without its name, the user of the pod could not log in by the socket.
+  mariadb-install-db --no-defaults --datadir={DATA}/new --skip-test-db \
+    --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)"
   mv {DATA}/new {DATA}/data
 fi
 umask 077
