@@ -78,16 +78,19 @@ class SlurmDatabaseSpec(CheckedSpec):
     storage_class: DnsLabel
     """Storage class of the volume, one of the cluster's ``storage``, whose volumes outlive nodes. It never changes."""
     size: Quantity
-    """Size of the volume, such as ``50Gi``. It can grow if the class expands volumes."""
+    """Size of the volume, at least ``memory``, such as ``50Gi``. It can grow if the class expands volumes."""
     memory: Quantity = "8Gi"
     """Memory of the pod, half of which caches tables. Larger tables need more, in particular when a new release of
     Slurm converts them. A change restarts the server."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield less memory than slurmdbd accepts without a warning."""
+        """Yield less memory than slurmdbd accepts without a warning, and a volume that the redo log could fill."""
         if bytes_of(self.memory) < bytes_of(LEAST_MEMORY):
             text = f"leaves a cache of tables below the recommendation of Slurm; write at least {LEAST_MEMORY}"
             yield ConstraintViolation(text, ("memory",), self.memory)
+        if bytes_of(self.size) < bytes_of(self.memory):
+            text = f"is less than memory, of which the redo log takes an eighth; write at least {self.memory}"
+            yield ConstraintViolation(text, ("size",), self.size)
 
 
 class SlurmAccountingSpec(CheckedSpec):

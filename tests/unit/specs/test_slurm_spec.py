@@ -79,6 +79,11 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             "leaves a cache of tables below the recommendation of Slurm; write at least 2Gi",
         ),
         (
+            {"accounting": {"server": {**SERVER, "memory": "32Gi"}, "password_secret": "database"}},
+            ("accounting", "server", "size"),
+            "is less than memory, of which the redo log takes an eighth; write at least 32Gi",
+        ),
+        (
             {"volumes": [{**VOLUME, "name": "ssh-config"}]},
             ("volumes", 0, "name"),
             "is the name of another volume of the pods; write another name",
