@@ -125,6 +125,36 @@ def cron_job(
     return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, cluster=cluster, spec=spec)
 
 
+def upload(
+    image: str, mount: Mapping[str, Any], target: str, endpoint: str, secret: str, keys: tuple[str, str]
+) -> dict[str, Any]:
+    """Return the container that copies all files of a volume to ``target``, a bucket with a folder, by rclone.
+
+    Args:
+        image: image of rclone.
+        mount: mount of the volume.
+        target: bucket and folder.
+        endpoint: URL of the S3-compatible store.
+        secret: Secret with the key pair of the store.
+        keys: keys of the Secret with the access key and its secret.
+    """
+    login = [{"secretKeyRef": {"name": secret, "key": key}} for key in keys]
+    return {
+        "name": "upload",
+        "image": image,
+        "command": ["rclone"],
+        "args": ["copy", mount["mountPath"], f":s3:{target}"],
+        "env": [
+            {"name": "RCLONE_S3_PROVIDER", "value": "Other"},
+            {"name": "RCLONE_S3_ENDPOINT", "value": endpoint},
+            {"name": "RCLONE_S3_NO_CHECK_BUCKET", "value": "true"},
+            {"name": "RCLONE_S3_ACCESS_KEY_ID", "valueFrom": login[0]},
+            {"name": "RCLONE_S3_SECRET_ACCESS_KEY", "valueFrom": login[1]},
+        ],
+        "volumeMounts": [{**mount, "readOnly": True}],
+    }
+
+
 def address_request(pool: str, address: Address | str) -> dict[str, str]:
     """Return the annotations by which a Service requests ``address`` in the address ``pool`` of MetalLB."""
     return {"metallb.io/address-pool": pool, "metallb.io/loadBalancerIPs": str(address)}

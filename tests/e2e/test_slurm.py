@@ -194,9 +194,14 @@ def test_the_database_has_a_pod_with_its_volume_that_only_slurmdbd_reaches(slurm
     assert policy is not None
     assert policy["spec"]["podSelector"]["matchLabels"].items() <= server.items()
     [rule] = policy["spec"]["ingress"]
-    [peer] = rule["from"]
-    assert peer["podSelector"]["matchLabels"].items() <= slurmdbd.items()
-    assert not peer["podSelector"]["matchLabels"].items() <= server.items()
+    peers = [peer["podSelector"]["matchLabels"].items() for peer in rule["from"]]
+    job = slurm.get("batch/v1", "CronJob", "slurm-database-backup")
+    assert job is not None
+    dumping = job["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+    assert [[peer <= pod.items() for pod in (slurmdbd, dumping, server)] for peer in peers] == [
+        [True, False, False],
+        [False, True, False],
+    ]
     assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
     assert "egress" not in policy["spec"]
 

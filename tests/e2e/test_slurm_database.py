@@ -7,6 +7,7 @@ that Slinky's operator writes.
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 import tempfile
@@ -29,12 +30,13 @@ from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
+BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}
 SERVER = {"storage_class": "shared-nfs", "size": "20Gi", "memory": LEAST_MEMORY}
 
 
 @pytest.fixture(scope="module")
 def objects() -> tuple[Manifest, ...]:
-    accounting = {"server": SERVER, "password_secret": "database"}
+    accounting = {"server": {**SERVER, "backup": BACKUP}, "password_secret": "database"}
     return tuple(objects_of(slurm_input(load_environment("laptop", ENVIRONMENTS), accounting=accounting)))
 
 
@@ -134,6 +136,21 @@ def test_a_dump_is_restored_by_the_commands_of_the_page(database: DatabasePod) -
     database.execute(restore, saved)
 
     assert database.query("SELECT a FROM slurm_acct_db.t").stdout.split() == ["7"]
+
+
+def test_the_job_dumps_the_database_as_the_user_of_the_accounting(database: DatabasePod) -> None:
+    database.query("CREATE TABLE slurm_acct_db.t SELECT 7 AS a")
+    dump = database.dump()
+    database.query("DROP DATABASE slurm_acct_db")
+
+    database.execute("mariadb -S /run/mysqld/mysqld.sock", gzip.decompress(dump.read_bytes()).decode())
+
+    assert database.query("SELECT a FROM slurm_acct_db.t").stdout.split() == ["7"]
+
+
+def test_a_dump_that_fails_fails_the_job(database: DatabasePod) -> None:
+    with pytest.raises(AssertionError, match="Access denied"):
+        database.dump("wrong")
 
 
 def test_an_interrupted_first_start_is_repeated(pod: DatabasePod) -> None:

@@ -19,6 +19,7 @@ from local_region import wait_until
 from programs import Programs
 
 from components.render.manifest import Manifest
+from components.render.workloads.slurm_backup import DUMPS
 from components.render.workloads.slurm_database import DATA, FILES, PORT, RUN
 from jacquard.lab.rehearsal import ports
 
@@ -45,7 +46,15 @@ class DatabasePod:
         [self.port] = ports.free(1)
         by_kind = {item.kind: item for item in objects if item.name.startswith("slurm-database")}
         self._spec: dict[str, Any] = by_kind["StatefulSet"].body["spec"]["template"]["spec"]
-        self._paths = {DATA: folder / "data", RUN: folder / "run", FILES: folder / "files", "/tmp": folder / "tmp"}  # noqa: S108
+        job = by_kind["CronJob"].body["spec"]["jobTemplate"]["spec"]
+        self._backup: dict[str, Any] = job["template"]["spec"]
+        self._paths = {
+            DUMPS: folder / "dumped",
+            DATA: folder / "data",
+            RUN: folder / "run",
+            FILES: folder / "files",
+            "/tmp": folder / "tmp",  # noqa: S108 - a mount
+        }
         for path in (*self._paths.values(), folder / "bin"):
             path.mkdir(parents=True)
         for name, text in by_kind["ConfigMap"].body["data"].items():
@@ -64,6 +73,16 @@ class DatabasePod:
         [first] = self._spec["initContainers"]
         variables = {item["name"]: item.get("value", password) for item in first["env"]}
         return self._run(first["command"], **variables)
+
+    def dump(self, password: str = PASSWORD) -> Path:
+        """Run the first container of the backup, and return its file."""
+        [first] = self._backup["initContainers"]
+        variables = {item["name"]: item.get("value", password) for item in first["env"]}
+        variables |= {"POD": "run-1", "HOST": "127.0.0.1", "MYSQL_TCP_PORT": str(self.port)}
+        done = self._run(first["command"], **variables)
+        assert done.returncode == 0, done.stderr
+        [file] = self._paths[DUMPS].iterdir()
+        return file
 
     def start(self) -> None:
         """Start the server, and wait until its probe succeeds."""

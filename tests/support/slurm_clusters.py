@@ -24,7 +24,19 @@ SPEC: dict[str, Any] = {
     ],
     "gpu_check": True,
     "controller": {"storage_class": "shared-nfs"},
-    "accounting": {"server": {"storage_class": "shared-nfs", "size": "20Gi"}, "password_secret": "database"},
+    "accounting": {
+        "server": {
+            "storage_class": "shared-nfs",
+            "size": "20Gi",
+            "backup": {
+                "schedule": "0 2 * * *",
+                "endpoint": "https://objects.example",
+                "bucket": "dumps",
+                "secret": "dumps",
+            },
+        },
+        "password_secret": "database",
+    },
     "login": {"users_secret": "users", "sources": ["203.0.113.0/24", "192.0.2.0/26"]},
     "volumes": [{"name": "home", "path": "/home", "storage_class": "shared-nfs", "size": "1Ti"}],
 }

@@ -4,7 +4,7 @@ from typing import Any
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
-from components.render.platform_pods import cron_job
+from components.render.platform_pods import cron_job, upload
 from components.specs.control_planes.data_stores import BackupSpec
 from components.specs.struct import Struct
 
@@ -59,20 +59,6 @@ def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
 
 
 def _upload(folder: str, backup: Backup) -> dict[str, Any]:
-    def secret(key: str) -> dict[str, Any]:
-        return {"secretKeyRef": {"name": backup.spec.secret, "key": key}}
-
-    return {
-        "name": "upload",
-        "image": backup.upload_image,
-        "command": ["rclone"],
-        "args": ["copy", _SNAPSHOTS, f":s3:{backup.spec.bucket}/{folder}"],
-        "env": [
-            {"name": "RCLONE_S3_PROVIDER", "value": "Other"},
-            {"name": "RCLONE_S3_ENDPOINT", "value": backup.spec.endpoint},
-            {"name": "RCLONE_S3_NO_CHECK_BUCKET", "value": "true"},
-            {"name": "RCLONE_S3_ACCESS_KEY_ID", "valueFrom": secret("access_key_id")},
-            {"name": "RCLONE_S3_SECRET_ACCESS_KEY", "valueFrom": secret("secret_access_key")},
-        ],
-        "volumeMounts": [{"name": "snapshots", "mountPath": _SNAPSHOTS, "readOnly": True}],
-    }
+    mount = {"name": "snapshots", "mountPath": _SNAPSHOTS}
+    spec, keys = backup.spec, ("access_key_id", "secret_access_key")
+    return upload(backup.upload_image, mount, f"{spec.bucket}/{folder}", spec.endpoint, spec.secret, keys)

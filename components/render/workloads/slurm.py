@@ -16,8 +16,7 @@ from components.render.platform_pods import address_request
 from components.render.pod_placement import services
 from components.render.program_pods import TOOL
 from components.render.vms.virtual_machine import PUBLIC_POOL
-from components.render.workloads.slurm_database import IMAGE as DATABASE_IMAGE
-from components.render.workloads.slurm_database import database, endpoint
+from components.render.workloads import slurm_database
 from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.render.workloads.slurm_topology import annotating
@@ -62,8 +61,8 @@ SSH_PORT = 22
 
 def images_of(spec: SlurmSpec) -> tuple[str, ...]:
     """Return the images that the version vector must contain for the Slurm cluster."""
-    has_server = spec.accounting is not None and spec.accounting.server is not None
-    return (*_IMAGES, *((DATABASE_IMAGE,) if has_server else ()))
+    server = spec.accounting.server if spec.accounting else None
+    return (*_IMAGES, *(slurm_database.images_of(server) if server else ()))
 
 
 class SlurmInput(Struct):
@@ -132,8 +131,10 @@ class SlurmInput(Struct):
         if spec is None:
             return
         if spec.server:
-            yield from database(spec, spec.server, self.images, self._place(), system_pool=self.system_pool)
-        host, port = endpoint(spec)
+            yield from slurm_database.database(
+                spec, spec.server, self.images, self._place(), system_pool=self.system_pool
+            )
+        host, port = slurm_database.endpoint(spec)
         storage = {
             "host": host,
             "port": port,

@@ -21,6 +21,9 @@ from components.render.manifest import Manifest
 from components.render.objects import digest, manifest
 from components.render.platform_pods import HARDENED
 from components.render.pod_placement import services
+from components.render.workloads.slurm_backup import PODS as BACKUP_PODS
+from components.render.workloads.slurm_backup import TOOL as BACKUP_TOOL
+from components.render.workloads.slurm_backup import backup_job
 from components.specs.base import bytes_of
 from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmDatabaseSpec
 
@@ -100,6 +103,11 @@ socket={RUN}/mysqld.sock
 """
 
 
+def images_of(server: SlurmDatabaseSpec) -> tuple[str, ...]:
+    """Return the images of the server and of its backup."""
+    return (IMAGE, BACKUP_TOOL) if server.backup else (IMAGE,)
+
+
 def endpoint(accounting: SlurmAccountingSpec) -> tuple[str, int]:
     """Return host and port of the database, an existing one or `NAME` in the same namespace."""
     if accounting.endpoint is None:
@@ -143,7 +151,10 @@ def database(
         },
     )
     yield manifest("v1", "ConfigMap", config, **place, data=files)
-    yield _policy(place)
+    yield _policy(place, *((BACKUP_PODS,) if server.backup else ()))
+    if server.backup:
+        tools = (images[IMAGE], images[BACKUP_TOOL])
+        yield backup_job(accounting, server.backup, tools, place, host=NAME, user=_USER, system_pool=system_pool)
     yield manifest(
         "v1",
         "Service",
@@ -191,9 +202,10 @@ def settings(server: SlurmDatabaseSpec) -> str:
     return f"{_SETTINGS}{sizes}{_CLIENT}"
 
 
-def _policy(place: Mapping[str, Any]) -> Manifest:
-    """Return the policy by which only slurmdbd connects to the server, and the server to nothing."""
-    rule = {"from": [{"podSelector": {"matchLabels": dict(_CLIENTS)}}], "ports": [{"protocol": "TCP", "port": PORT}]}
+def _policy(place: Mapping[str, Any], *clients: Mapping[str, str]) -> Manifest:
+    """Return the policy by which only slurmdbd and pods of ``clients`` connect to the server, and it to nothing."""
+    peers = [{"podSelector": {"matchLabels": dict(labels)}} for labels in (_CLIENTS, *clients)]
+    rule = {"from": peers, "ports": [{"protocol": "TCP", "port": PORT}]}
     return manifest(
         "networking.k8s.io/v1",
         "NetworkPolicy",

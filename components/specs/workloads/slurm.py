@@ -9,8 +9,10 @@ from components.specs.base import (
     CheckedSpec,
     Cidr,
     ConstraintViolation,
+    CronSchedule,
     DnsLabel,
     Endpoint,
+    HttpsUrl,
     Quantity,
     ShortName,
     Spec,
@@ -72,6 +74,20 @@ class SlurmControllerSpec(Spec):
     """Size of the volume. It never changes."""
 
 
+class SlurmBackupSpec(Spec):
+    """Dumps of the accounting's database in a bucket. A rule of the bucket defines how long they are kept."""
+
+    schedule: CronSchedule
+    """Schedule of the dumps, in UTC."""
+    endpoint: HttpsUrl
+    """URL of an S3-compatible store, outside the cluster."""
+    bucket: DnsLabel
+    """Bucket of the dumps, in the folder ``slurm/`` and the name of the cluster."""
+    secret: DnsLabel
+    """Secret in namespace ``slurm-cluster`` of the cluster with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``,
+    which may write objects of the bucket."""
+
+
 class SlurmDatabaseSpec(CheckedSpec):
     """Database server (MariaDB) of the accounting, one pod in namespace ``slurm-cluster`` with a volume."""
 
@@ -82,6 +98,8 @@ class SlurmDatabaseSpec(CheckedSpec):
     memory: Quantity = "8Gi"
     """Memory of the pod, half of which caches tables. Larger tables need more, in particular when a new release of
     Slurm converts them. A change restarts the server."""
+    backup: SlurmBackupSpec | None = None
+    """Dumps to a bucket; none by default."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield less memory than slurmdbd accepts without a warning, and a volume that the redo log could fill."""
@@ -226,14 +244,16 @@ class SlurmSpec(CheckedSpec):
     def _shared_secrets(self) -> Iterator[ConstraintViolation]:
         """Yield Secrets of two purposes, which are created by separate commands and read by different users."""
         names: dict[str, str] = {self.keys_secret: "keys_secret"}
+        server = self.accounting and self.accounting.server
         others = (
-            ("accounting", "password_secret", self.accounting and self.accounting.password_secret),
-            ("login", "users_secret", self.login and self.login.users_secret),
+            (("accounting", "password_secret"), self.accounting and self.accounting.password_secret),
+            (("accounting", "server", "backup", "secret"), server and server.backup and server.backup.secret),
+            (("login", "users_secret"), self.login and self.login.users_secret),
         )
-        for section, field, name in others:
-            if name and (first := names.setdefault(name, f"{section}.{field}")) != f"{section}.{field}":
+        for path, name in others:
+            if name and (first := names.setdefault(name, ".".join(path))) != ".".join(path):
                 text = f"is also {first}, and each is a Secret of its own; write another name"
-                yield ConstraintViolation(text, (section, field), name)
+                yield ConstraintViolation(text, path, name)
 
     def _repeated(self) -> Iterator[ConstraintViolation]:
         """Yield partitions and volumes whose name or path another entry has."""

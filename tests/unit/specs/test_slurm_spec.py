@@ -11,6 +11,7 @@ from slurm_clusters import SPEC
 from components.specs.workloads.slurm import SlurmSpec
 
 MAIN = {"name": "main", "pools": ["a"]}
+BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}
 SERVER = {"storage_class": "shared", "size": "20Gi"}
 VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
 
@@ -47,6 +48,16 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             {"keys_secret": "users", "login": {"users_secret": "users"}},
             ("login", "users_secret"),
             "is also keys_secret, and each is a Secret of its own; write another name",
+        ),
+        (
+            {
+                "accounting": {
+                    "server": {**SERVER, "backup": {**BACKUP, "secret": "database"}},
+                    "password_secret": "database",
+                }
+            },
+            ("accounting", "server", "backup", "secret"),
+            "is also accounting.password_secret, and each is a Secret of its own; write another name",
         ),
         (
             {"login": {"users_secret": "users", "sources": ["192.0.2.0/24", "203.0.113.0/24", "192.0.2.0/24"]}},

@@ -13,6 +13,12 @@ from components.lookups.effects.effect import Effect
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 
+BACKUP = {
+    "schedule": "30 1 * * *",
+    "endpoint": "https://objects.example",
+    "bucket": "dumps",
+    "secret": "dump-keys",
+}
 SERVER = {"storage_class": "shared-nfs", "size": "20Gi"}
 
 
@@ -62,6 +68,32 @@ def test_an_update_does_not_wait_for_a_secret_that_the_tenant_creates(laptop: En
 
     for kind in ("PersistentVolumeClaim", "Service", "StatefulSet"):
         assert of_kind(objects, kind).body["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+
+
+def test_dumps_are_copied_to_the_bucket_by_pods_that_reach_the_server(laptop: Environment) -> None:
+    objects = rendered(laptop, server={**SERVER, "backup": BACKUP})
+    job = of_kind(objects, "CronJob")
+    template = job.body["spec"]["jobTemplate"]["spec"]["template"]
+    [dump], [upload] = template["spec"]["initContainers"], template["spec"]["containers"]
+    [rule] = of_kind(objects, "NetworkPolicy").body["spec"]["ingress"]
+
+    assert job.body["spec"]["schedule"] == "30 1 * * *"
+    assert {"podSelector": {"matchLabels": template["metadata"]["labels"]}} in rule["from"]
+    assert dump["image"] == of_kind(objects, "StatefulSet").body["spec"]["template"]["spec"]["containers"][0]["image"]
+    assert upload["args"] == ["copy", "/dumps", ":s3:dumps/slurm/acme-train"]
+    values = {item["name"]: item.get("value") or item["valueFrom"]["secretKeyRef"] for item in upload["env"]}
+    assert values["RCLONE_S3_ENDPOINT"] == "https://objects.example"
+    assert values["RCLONE_S3_ACCESS_KEY_ID"] == {"name": "dump-keys", "key": "AWS_ACCESS_KEY_ID"}
+    assert values["RCLONE_S3_SECRET_ACCESS_KEY"] == {"name": "dump-keys", "key": "AWS_SECRET_ACCESS_KEY"}
+
+
+def test_without_a_backup_only_slurmdbd_reaches_the_server(laptop: Environment) -> None:
+    objects = rendered(laptop)
+    [rule] = of_kind(objects, "NetworkPolicy").body["spec"]["ingress"]
+    labels = {"app.kubernetes.io/name": "slurmdbd", "app.kubernetes.io/instance": "slurm"}
+
+    assert rule["from"] == [{"podSelector": {"matchLabels": labels}}]
+    assert not [item for item in objects if item.name == "slurm-database-backup"]
 
 
 def test_the_pod_is_accepted_by_the_restricted_level(laptop: Environment) -> None:

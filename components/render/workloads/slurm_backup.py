@@ -1,0 +1,97 @@
+"""CronJob that dumps the database of a Slurm cluster's accounting, and copies the dump to a bucket.
+
+A dump reads one snapshot of all tables, so slurmdbd continues to write (MARIADB:mariadb-dump,
+``--single-transaction``). The job connects as the user of the accounting does; it has no other rights.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.render.add_ons.pod_priorities import SERVICE
+from components.render.control_planes.etcd_backup import UPLOAD_TOOL
+from components.render.manifest import Manifest
+from components.render.platform_pods import HARDENED, cron_job, upload
+from components.render.pod_placement import services
+from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmBackupSpec
+
+NAME = "slurm-database-backup"
+PODS: Mapping[str, str] = {"app.kubernetes.io/name": NAME}
+"""Labels of the pods of the job, which may connect to the server."""
+TOOL = UPLOAD_TOOL
+KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+"""Keys of the Secret, with the names that Secrets of a tenant's buckets have."""
+DUMPS = "/dumps"
+_SECONDS = 4 * 3600
+"""Deadline of a run in seconds. A run is aborted after this time so that the next run can start."""
+_DUMP = f"""\
+set -euo pipefail
+export MYSQL_PWD="$(printf '%s' "$PASSWORD")"
+mariadb-dump --no-defaults --host="$HOST" --user="$USERNAME" --single-transaction --quick --no-tablespaces \\
+  --databases "$DATABASE" | gzip >"{DUMPS}/$POD.sql.gz"
+"""
+
+
+def backup_job(
+    accounting: SlurmAccountingSpec,
+    backup: SlurmBackupSpec,
+    images: tuple[str, str],
+    place: Mapping[str, Any],
+    *,
+    host: str,
+    user: int,
+    system_pool: bool,
+) -> Manifest:
+    """Return the CronJob.
+
+    Args:
+        accounting: database, user and Secret of the password.
+        backup: schedule and bucket.
+        images: images of MariaDB and rclone.
+        place: namespace and cluster.
+        host: host of the database.
+        user: number of the user as whom the containers run.
+        system_pool: whether the cluster has a pool with role system.
+    """
+    password = {"secretKeyRef": {"name": accounting.password_secret, "key": "password"}}
+    mount = {"name": "dumps", "mountPath": DUMPS}
+    # The name of the pod contains the scheduled time.
+    dump = {
+        "name": "dump",
+        "image": images[0],
+        "command": ["bash", "-c", _DUMP],
+        "env": [
+            {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "HOST", "value": host},
+            {"name": "DATABASE", "value": accounting.database},
+            {"name": "USERNAME", "value": accounting.user},
+            {"name": "PASSWORD", "valueFrom": password},
+        ],
+        "volumeMounts": [mount],
+        "securityContext": dict(HARDENED),
+    }
+    copy = upload(images[1], mount, f"{backup.bucket}/slurm/{place['cluster']}", backup.endpoint, backup.secret, KEYS)
+    spec = {
+        **services(system_pool=system_pool, labels={"kubernetes.io/os": "linux"}),
+        "priorityClassName": SERVICE,
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": user,
+            "runAsGroup": user,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "initContainers": [dump],
+        "containers": [{**copy, "securityContext": dict(HARDENED)}],
+        "volumes": [{"name": "dumps", "emptyDir": {}}],
+    }
+    template = {"metadata": {"labels": dict(PODS)}, "spec": spec}
+    return cron_job(
+        NAME,
+        {"backoffLimit": 0, "activeDeadlineSeconds": _SECONDS, "template": template},
+        namespace=place["namespace"],
+        cluster=place["cluster"],
+        labels={},
+        schedule=backup.schedule,
+        time_zone="Etc/UTC",
+    )
