@@ -79,18 +79,23 @@ def cluster_binding(name: str, *, role: str, subject: Mapping[str, str], cluster
     )
 
 
+def unprivileged(user: int) -> dict[str, Any]:
+    """Return the security context of a pod whose containers run as ``user``, and as the group of the same number."""
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": user,
+        "runAsGroup": user,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
 def pod(account: str, containers: list[dict[str, Any]], **further: Any) -> dict[str, Any]:
     """Return the spec of an unprivileged pod that runs ``containers`` once as ServiceAccount ``account``."""
     return {
         "restartPolicy": "Never",
         "serviceAccountName": account,
         **further,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": unprivileged(_USER),
         "containers": [{**container, "securityContext": dict(HARDENED)} for container in containers],
     }
 
@@ -125,6 +130,22 @@ def cron_job(
     return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, cluster=cluster, spec=spec)
 
 
+def bucket_variables(endpoint: str, secret: str, keys: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return the variables with which rclone reaches the S3-compatible store at ``endpoint``.
+
+    ``keys`` are the keys of the Secret with the access key and its secret.
+    """
+    settings = {"PROVIDER": "Other", "ENDPOINT": endpoint, "NO_CHECK_BUCKET": "true"}
+    login = zip(("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"), keys, strict=True)
+    return [
+        *({"name": f"RCLONE_S3_{name}", "value": value} for name, value in settings.items()),
+        *(
+            {"name": f"RCLONE_S3_{name}", "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
+            for name, key in login
+        ),
+    ]
+
+
 def upload(
     image: str, mount: Mapping[str, Any], target: str, endpoint: str, secret: str, keys: tuple[str, str]
 ) -> dict[str, Any]:
@@ -138,19 +159,12 @@ def upload(
         secret: Secret with the key pair of the store.
         keys: keys of the Secret with the access key and its secret.
     """
-    login = [{"secretKeyRef": {"name": secret, "key": key}} for key in keys]
     return {
         "name": "upload",
         "image": image,
         "command": ["rclone"],
         "args": ["copy", mount["mountPath"], f":s3:{target}"],
-        "env": [
-            {"name": "RCLONE_S3_PROVIDER", "value": "Other"},
-            {"name": "RCLONE_S3_ENDPOINT", "value": endpoint},
-            {"name": "RCLONE_S3_NO_CHECK_BUCKET", "value": "true"},
-            {"name": "RCLONE_S3_ACCESS_KEY_ID", "valueFrom": login[0]},
-            {"name": "RCLONE_S3_SECRET_ACCESS_KEY", "valueFrom": login[1]},
-        ],
+        "env": bucket_variables(endpoint, secret, keys),
         "volumeMounts": [{**mount, "readOnly": True}],
     }
 

@@ -26,6 +26,7 @@ RUNBOOKS = f"https://{keys.DOMAIN}/docs/region/alerts.md"
 """Page with the runbooks of alerts. The default anchor of an alert is its name in lower case."""
 HOLD = "10m"
 _DOWN_HOLD = "2m"
+_BACKUP_LATE_SECONDS = 12 * 3600
 MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 SLOW_SECONDS = 1
 """Objective of SIG Scalability for mutating requests, in seconds at the 99th percentile."""
@@ -181,11 +182,24 @@ def name_rules(name: str, namespace: str, thresholds: Thresholds) -> Manifest:
     return prometheus_rule(name, "names", alerts, {}, namespace=namespace, labels={})
 
 
+def since_success(of: str) -> str:
+    """Return the seconds since the last successful run of the CronJob with the labels ``of``, or since its creation."""
+    return f"time() - (kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
+
+
+def backup_late(of: str) -> str:
+    """Return the condition for a backup by the CronJob with the labels ``of`` that is missing.
+
+    The limit follows the schedule: half a period and half a day after the run that should have succeeded.
+    """
+    period = f"(kube_cronjob_next_schedule_time{{{of}}} - kube_cronjob_status_last_schedule_time{{{of}}})"
+    return f"{since_success(of)} > 1.5 * {period} + {_BACKUP_LATE_SECONDS}"
+
+
 def release_rules(name: str, namespace: str, thresholds: Thresholds) -> Manifest:
     """Return the alert of the CronJob ``name`` that releases DPUs, based on kube-state-metrics."""
     of = f'namespace="{namespace}",cronjob="{name}"'
-    since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
-    late = f"time() - {since} > {thresholds.of(TunableAlert.DPU_RELEASE_STUCK) * 60}"
+    late = f"{since_success(of)} > {thresholds.of(TunableAlert.DPU_RELEASE_STUCK) * 60}"
     summary = "A host has been away too long for a DPU flash, or dpu-release does not run; check the logs of its Jobs."
     alerts = [alert("DpuReleaseStuck", "warning", late, summary)]
     return prometheus_rule(name, "dpus", alerts, {}, namespace=namespace, labels={})

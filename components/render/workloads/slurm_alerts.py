@@ -3,16 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from components.render.region.monitors import Audience, alert
+from components.render.region.monitors import Audience, alert, backup_late
 from components.render.workloads.slurm_backup import NAME as BACKUP
 from components.render.workloads.slurm_database import NAME as DATABASE
 from components.render.workloads.slurm_pool import NAMESPACE
 
 _OF = f'namespace="{NAMESPACE}"'
-_BACKUP = f'{_OF},cronjob="{BACKUP}"'
-_SINCE = f"(kube_cronjob_status_last_successful_time{{{_BACKUP}}} or kube_cronjob_created{{{_BACKUP}}})"
-_PERIOD = f"(kube_cronjob_next_schedule_time{{{_BACKUP}}} - kube_cronjob_status_last_schedule_time{{{_BACKUP}}})"
-_LATE_SECONDS = 12 * 3600
 _NODE_HOLD = "60m"
 """Longer than the start of a pod on a replaced node."""
 
@@ -40,7 +36,7 @@ def alerts() -> Iterator[dict[str, Any]]:
     yield _alert(
         "SlurmBackupLate",
         "warning",
-        f"time() - {_SINCE} > 1.5 * {_PERIOD} + {_LATE_SECONDS}",
+        backup_late(f'{_OF},cronjob="{BACKUP}"'),
         "No dump of the database of Slurm's accounting succeeded recently; check the logs of its last Job.",
     )
     yield _alert(

@@ -10,7 +10,7 @@ from typing import Any
 from components.render.add_ons.pod_priorities import SERVICE
 from components.render.control_planes.etcd_backup import UPLOAD_TOOL
 from components.render.manifest import Manifest
-from components.render.platform_pods import HARDENED, cron_job, upload
+from components.render.platform_pods import HARDENED, cron_job, unprivileged, upload
 from components.render.pod_placement import services
 from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmBackupSpec
 
@@ -75,12 +75,7 @@ def backup_job(
         "priorityClassName": SERVICE,
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": user,
-            "runAsGroup": user,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": unprivileged(user),
         "initContainers": [dump],
         "containers": [{**copy, "securityContext": dict(HARDENED)}],
         "volumes": [{"name": "dumps", "emptyDir": {}}],

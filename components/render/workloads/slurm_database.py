@@ -19,7 +19,7 @@ from typing import Any
 from components.render.add_ons.pod_priorities import SERVICE
 from components.render.manifest import Manifest
 from components.render.objects import digest, manifest
-from components.render.platform_pods import HARDENED
+from components.render.platform_pods import HARDENED, unprivileged
 from components.render.pod_placement import services
 from components.render.workloads.slurm_backup import PODS as BACKUP_PODS
 from components.render.workloads.slurm_backup import TOOL as BACKUP_TOOL
@@ -168,14 +168,7 @@ def database(
         "priorityClassName": SERVICE,
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": _STOP_SECONDS,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "fsGroup": _USER,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": {**unprivileged(_USER), "fsGroup": _USER, "fsGroupChangePolicy": "OnRootMismatch"},
         "initContainers": [_container("prepare", images, server, **_preparing(accounting))],
         "containers": [_container(IMAGE, images, server, **_serving())],
         "volumes": [

@@ -20,7 +20,7 @@ from components.render.pod_placement import services
 from components.render.program_pods import SECRETS, program
 from components.render.region.logs.accounts import AUDIT, CONTROL_PLANE, QUERY
 from components.render.region.logs.collector import PASSWORD_KEY, SECRET, LogsWriter
-from components.render.region.monitors import Audience, alert
+from components.render.region.monitors import Audience, alert, since_success
 from components.render.region.stores.store_certificates import AUTHORITY_KEY
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 
@@ -82,9 +82,8 @@ def alerts(writer: LogsWriter | None, namespace: str) -> tuple[dict[str, Any], .
     if writer is None or not writer.forwarded:
         return ()
     of = f'namespace="{namespace}",cronjob="{NAME}"'
-    since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
     text = "The sink of the tenant lacks audit events or logs of the control plane; the region's store has them."
-    late = f"time() - {since} > {_LATE_MINUTES * 60}"
+    late = f"{since_success(of)} > {_LATE_MINUTES * 60}"
     return (alert("LogSinkFails", "warning", late, text, audience=Audience.TENANT),)
 
 

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.render.manifest import Manifest, ManifestSet, Rendered
-from components.render.platform_pods import HARDENED, cron_job
+from components.render.platform_pods import HARDENED, bucket_variables, cron_job, unprivileged
 from components.render.region.metrics_store import NAMESPACE
-from components.render.region.monitors import alert, prometheus_rule
+from components.render.region.monitors import alert, backup_late, prometheus_rule
 from components.specs.region.region import RegionSpec
 from components.specs.region.store_backups import StoreBackupSpec
 from components.specs.struct import Struct
@@ -33,7 +33,6 @@ _USER = 65534
 """User of the storage pods (VMO:internal/controller/operator/factory/build/security.go containerUserGroup)."""
 _SECONDS = 20 * 3600
 """Deadline of a run in seconds. A run is aborted after this time so that the next run can start."""
-_LATE_SECONDS = 12 * 3600
 _VOLUME, _WORK = "storage", "/work"
 COMPLETE = "complete"
 """Object in the folder of a run of logs with all files; vmbackup has a similar one."""
@@ -138,12 +137,7 @@ def _job(store: _Store, index: int, steps: Iterable[dict[str, Any]]) -> Manifest
         "automountServiceAccountToken": False,
         "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [host]}},
         # Files belong to the user of the storage pods. Without fsGroup, kubelets change no owner of a file.
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": unprivileged(_USER),
         "initContainers": [_hardened(step) for step in first],
         "containers": [_hardened(last)],
         "volumes": [{"name": _VOLUME, "persistentVolumeClaim": claim}, {"name": "work", "emptyDir": {}}],
@@ -202,7 +196,6 @@ def _expire(store: _Store, index: int, images: Mapping[str, str]) -> dict[str, A
 
 def _rclone(name: str, args: list[str], store: _Store, images: Mapping[str, str]) -> dict[str, Any]:
     backup = store.backup
-    settings = {"PROVIDER": "Other", "ENDPOINT": backup.endpoint, "NO_CHECK_BUCKET": "true"}
     return {
         "name": name,
         "image": images[UPLOAD_TOOL],
@@ -210,8 +203,7 @@ def _rclone(name: str, args: list[str], store: _Store, images: Mapping[str, str]
         "args": args,
         "env": [
             *_run(),
-            *({"name": f"RCLONE_S3_{key}", "value": value} for key, value in settings.items()),
-            *_login(backup, "RCLONE_S3_ACCESS_KEY_ID", "RCLONE_S3_SECRET_ACCESS_KEY"),
+            *bucket_variables(backup.endpoint, backup.secret, ("access_key_id", "secret_access_key")),
         ],
         "volumeMounts": _mounts(store),
     }
@@ -245,17 +237,12 @@ def _login(backup: StoreBackupSpec, key: str, secret: str) -> list[dict[str, Any
 
 
 def _rules(name: str) -> Manifest:
-    """Return the alert for storage pods without a recent backup, based on kube-state-metrics.
-
-    The limit follows the schedule: half a period and half a day after the run that should have succeeded.
-    """
+    """Return the alert for storage pods without a recent backup, based on kube-state-metrics."""
     of = f'namespace="{NAMESPACE}",cronjob=~"{name}-backup-[0-9]+"'
-    since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
-    period = f"(kube_cronjob_next_schedule_time{{{of}}} - kube_cronjob_status_last_schedule_time{{{of}}})"
     late = alert(
         "StoreBackupLate",
         "warning",
-        f"time() - {since} > 1.5 * {period} + {_LATE_SECONDS}",
+        backup_late(of),
         f"No backup of a storage pod of the store of {name} succeeded recently; check the logs of its last Job.",
     )
     rule = f"{name}-backups"
