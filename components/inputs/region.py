@@ -63,9 +63,9 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
 
 def _failed_repairs(environment: Environment) -> FailedRepairs | None:
     """Return the input for the replacement of Machines after repairs by Metal3; None without an image of Python."""
-    image = next((str(tool) for tool in environment.versions.tools if tool.name == TOOL), None)
+    image = environment.versions.optional_tool(TOOL)
     metal3 = environment.region.bare_metal.backend is BareMetalBackend.METAL3
-    return FailedRepairs(image=image, limits=repair_limits(environment)) if image and metal3 else None
+    return FailedRepairs(image=str(image), limits=repair_limits(environment)) if image and metal3 else None
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:

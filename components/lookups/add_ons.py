@@ -193,8 +193,10 @@ def metrics_writer(environment: Environment, placed: PlacedCluster) -> MetricsWr
 
 def logs_writer(environment: Environment, placed: PlacedCluster) -> LogsWriter | None:
     """Return the writer of a cluster's logs; None without a store."""
-    image = next((str(tool) for tool in environment.versions.tools if tool.name == TOOL), None)
-    return log_store.writer(environment.region, placed.cluster.name, placed.tenant.log_sink, image)
+    image = environment.versions.optional_tool(TOOL)
+    return log_store.writer(
+        environment.region, placed.cluster.name, placed.tenant.log_sink, str(image) if image else None
+    )
 
 
 def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceType, ...]:

@@ -63,7 +63,7 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
         subnets=numbers.rail_subnets,
         instance_types=tuple(kinds.values()),
         multus=environment.versions.tool(MULTUS),
-        cni_plugins=next((tool for tool in environment.versions.tools if tool.name == CNI_PLUGINS), None),
+        cni_plugins=environment.versions.optional_tool(CNI_PLUGINS),
         placement=services(system_pool=placed.cluster.has_system_pool),
         by_manifests=ByManifests.taken(environment.versions, (NV_IPAM.chart,)),
         pins=environment.image_pins.charts_of(placed.cluster.name),

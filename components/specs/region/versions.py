@@ -191,3 +191,7 @@ class VersionVector(DataFile):
             KeyError: The vector has no such image.
         """
         return {tool.name: tool for tool in self.tools}[name]
+
+    def optional_tool(self, name: str) -> Tool | None:
+        """Return the image ``name``; None if the vector has no such image."""
+        return next((tool for tool in self.tools if tool.name == name), None)
