@@ -61,7 +61,7 @@ SSH_PORT = 22
 
 def images_of(spec: SlurmSpec) -> tuple[str, ...]:
     """Return the images that the version vector must contain for the Slurm cluster."""
-    server = spec.accounting.server if spec.accounting else None
+    server = spec.database_server
     return (*_IMAGES, *(slurm_database.images_of(server) if server else ()))
 
 

@@ -148,7 +148,7 @@ def _slurm_storage(tenant: TenantSpec) -> Counter[str]:
     """Return the bytes that volumes of a tenant's Slurm clusters use, by storage class."""
     used = Counter[str]()
     for spec in (cluster.slurm for cluster in tenant.clusters if cluster.slurm):
-        server = spec.accounting.server if spec.accounting else None
+        server = spec.database_server
         for volume in (spec.controller, *spec.volumes, *((server,) if server else ())):
             used[volume.storage_class] += bytes_of(volume.size)
     return used

@@ -256,8 +256,8 @@ def _pools(environment: Environment) -> Iterator[tuple[PlacedCluster, SlurmSpec,
 def _classes(spec: SlurmSpec) -> Iterator[tuple[DataPath, str]]:
     """Yield the storage classes of Slurm's volumes, with their paths."""
     yield ("controller", "storage_class"), spec.controller.storage_class
-    if spec.accounting and spec.accounting.server:
-        yield ("accounting", "server", "storage_class"), spec.accounting.server.storage_class
+    if spec.database_server:
+        yield ("accounting", "server", "storage_class"), spec.database_server.storage_class
     for at, volume in enumerate(spec.volumes):
         yield ("volumes", at, "storage_class"), volume.storage_class
 

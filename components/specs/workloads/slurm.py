@@ -241,10 +241,15 @@ class SlurmSpec(CheckedSpec):
         yield from self._repeated()
         yield from self._shared_secrets()
 
+    @property
+    def database_server(self) -> SlurmDatabaseSpec | None:
+        """Return the database server that the library creates for the accounting; None without one."""
+        return self.accounting.server if self.accounting else None
+
     def _shared_secrets(self) -> Iterator[ConstraintViolation]:
         """Yield Secrets of two purposes, which are created by separate commands and read by different users."""
         names: dict[str, str] = {self.keys_secret: "keys_secret"}
-        server = self.accounting and self.accounting.server
+        server = self.database_server
         others = (
             (("accounting", "password_secret"), self.accounting and self.accounting.password_secret),
             (("accounting", "server", "backup", "secret"), server and server.backup and server.backup.secret),
