@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from components.intents.images import find_image, lacks_volume_group
 from components.lookups.add_ons import add_ons
@@ -11,6 +11,7 @@ from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
+from components.specs.keys import pool_key
 from components.specs.network.tenant_network import Egress
 from components.specs.reading.loader import IMAGES, REGION
 from components.specs.reading.problems import Problem, listed, one_of
@@ -256,14 +257,12 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
                 yield placed, at, classes[name]
 
 
-def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
+def _images(environment: Environment, cluster: str, pools: Iterable[str]) -> dict[str, GoldenImage]:
     """Return the images pinned for nodes of ``pools`` in ``cluster``, each with its pools."""
     pins, running = environment.image_pins, dict[str, dict[str, None]]()
-    for key, groups in pins.groups_by_pool.items():
-        owner, _, pool = key.partition("/")
-        if owner == cluster and pool in pools:
-            for name in groups.values():
-                running.setdefault(pins.intents[name].image, {})[pool] = None
+    for pool in sorted(pools):
+        for name in pins.groups_by_pool.get(pool_key(cluster, pool), {}).values():
+            running.setdefault(pins.intents[name].image, {})[pool] = None
     return {
         f"{version} of {listed(pools)}": image
         for version, pools in running.items()
