@@ -6,6 +6,7 @@ What takes longest comes first.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,13 @@ def running(region: LocalRegion) -> LocalRegion:
     if not region.is_up():
         region.up()
     return region
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """Return a folder with a path that is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="jacquard-") as path:
+        yield Path(path)
 
 
 @pytest.fixture(scope="module")

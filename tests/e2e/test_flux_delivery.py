@@ -108,7 +108,7 @@ def test_one_kustomization_brings_the_releases_that_install_kinds(delivered: Del
 
     flux.until(
         lambda: "no matches for kind" in flux.kustomizations()["foundation-installers"].get("message", ""),
-        "the second phase is refused, because nobody serves its kinds",
+        "the API server does not know the kinds of the second phase",
     )
     assert flux.kustomizations()["tenant-acme-base"]["reason"] == "DependencyNotReady"
 

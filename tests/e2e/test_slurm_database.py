@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,16 +39,8 @@ def objects() -> tuple[Manifest, ...]:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder with a path that is short enough for sockets."""
-    path = Path(tempfile.mkdtemp(prefix="sdb"))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def pod(objects: tuple[Manifest, ...], folder: Path) -> Iterator[DatabasePod]:
-    pod = DatabasePod(objects, folder / "pod")
+def pod(objects: tuple[Manifest, ...], short_folder: Path) -> Iterator[DatabasePod]:
+    pod = DatabasePod(objects, short_folder / "pod")
     try:
         yield pod
     finally:
@@ -72,9 +62,9 @@ def storage(objects: tuple[Manifest, ...]) -> dict[str, Any]:
 
 
 def test_slurmdbd_creates_its_tables_and_accepts_the_settings(
-    database: DatabasePod, objects: tuple[Manifest, ...], folder: Path
+    database: DatabasePod, objects: tuple[Manifest, ...], short_folder: Path
 ) -> None:
-    slurmdbd = Slurmdbd(storage(objects), database.port, PASSWORD, folder / "slurm")
+    slurmdbd = Slurmdbd(storage(objects), database.port, PASSWORD, short_folder / "slurm")
     try:
         slurmdbd.start_all()
         added = slurmdbd.sacctmgr("add", "cluster", "acme-train")

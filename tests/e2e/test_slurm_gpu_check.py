@@ -6,8 +6,6 @@ absolute. GPUs are folders that look like devices of a PCI bus, and ``nvidia-smi
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,20 +50,12 @@ class Gpus:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder with a path that is short enough for sockets."""
-    path = Path(tempfile.mkdtemp(prefix="gpu"))
-    yield path
-    shutil.rmtree(path)
+def gpus(short_folder: Path) -> Gpus:
+    return Gpus(short_folder)
 
 
 @pytest.fixture
-def gpus(folder: Path) -> Gpus:
-    return Gpus(folder)
-
-
-@pytest.fixture
-def node(folder: Path, gpus: Gpus) -> Iterator[SlurmNode]:
+def node(short_folder: Path, gpus: Gpus) -> Iterator[SlurmNode]:
     """Start Slurm with the lines of the rendered Controller, and those that the operator adds for the script."""
     given = slurm_input(load_environment("laptop", ENVIRONMENTS))
     objects = {(item.kind, item.name): item for item in objects_of(given)}
@@ -73,14 +63,16 @@ def node(folder: Path, gpus: Gpus) -> Iterator[SlurmNode]:
     for path, replacement in (("/sys/bus/pci/devices", gpus.bus), ("/usr/bin/nvidia-smi", gpus.tool)):
         assert path in text
         text = text.replace(path, str(replacement))
-    script = folder / GPU_CHECK
+    script = short_folder / GPU_CHECK
     script.write_text(text)
     script.chmod(0o755)
     controller: dict[str, Any] = objects["Controller", "slurm"].body["spec"]
     lines = dict(line.split("=", 1) for line in controller["extraConf"].splitlines())
     assert [item["name"] for item in controller["prologScriptRefs"]] == [PROLOG]
     checks = {"Prolog": GPU_CHECK, "Epilog": lines["Epilog"], "SchedulerParameters": lines["SchedulerParameters"]}
-    started = SlurmNode({key: value.replace(GPU_CHECK, str(script)) for key, value in checks.items()}, folder / "slurm")
+    started = SlurmNode(
+        {key: value.replace(GPU_CHECK, str(script)) for key, value in checks.items()}, short_folder / "slurm"
+    )
     try:
         started.start_all()
         yield started
@@ -101,21 +93,21 @@ def test_a_gpu_that_is_lost_while_a_job_runs_drains_the_node_after_the_job(node:
 
 
 def test_a_gpu_that_does_not_answer_before_a_job_drains_the_node_and_queues_the_job_again(
-    node: SlurmNode, gpus: Gpus, folder: Path
+    node: SlurmNode, gpus: Gpus, short_folder: Path
 ) -> None:
     gpus.answer(GPUS - 1)
 
-    job = node.submit(f"touch {folder}/ran")
+    job = node.submit(f"touch {short_folder}/ran")
 
     await_drained(node)
     wait_until(lambda: node.job(job)["JobState"] == "PENDING", timeout_seconds=60, what="the job is queued again")
     assert node.job(job)["Restarts"] == "1"
     assert not node.job(job)["Reason"].startswith("JobHeld"), "an administrator would have to release the job"
-    assert not (folder / "ran").exists()
+    assert not (short_folder / "ran").exists()
 
 
-def test_nodes_with_all_gpus_run_one_job_after_the_other(node: SlurmNode, folder: Path) -> None:
-    jobs = [node.submit(f"touch {folder}/ran-{number}") for number in range(2)]
+def test_nodes_with_all_gpus_run_one_job_after_the_other(node: SlurmNode, short_folder: Path) -> None:
+    jobs = [node.submit(f"touch {short_folder}/ran-{number}") for number in range(2)]
 
     for number, job in enumerate(jobs):
         wait_until(
@@ -123,5 +115,5 @@ def test_nodes_with_all_gpus_run_one_job_after_the_other(node: SlurmNode, folder
             timeout_seconds=60,
             what=f"job {number} completes",
         )
-        assert (folder / f"ran-{number}").exists()
+        assert (short_folder / f"ran-{number}").exists()
     wait_until(lambda: node.state == "idle", timeout_seconds=60, what="the node is idle again")

@@ -33,7 +33,7 @@ _PACKAGES = (
     "liburing2",
 )
 _BASE = {"mariadbd": "usr/sbin", "mariadb-install-db": "usr/bin"}
-"""Programs that are told their folder, with the place of each in its package."""
+"""Programs that get their folder as an option, with the place of each in its package."""
 _START_SECONDS = 60
 PASSWORD = "s3cret.Of-slurm"
 
@@ -151,7 +151,7 @@ class DatabasePod:
     def _wrap(self, name: str, place: str) -> None:
         base, path = self._tools.root / "usr", self._folder / "bin" / name
         further = f"--basedir={base} --lc-messages-dir={base}/share/mysql"
-        if getpass.getuser() == "root":  # for which the programs refuse to run without being told
+        if getpass.getuser() == "root":  # as root, the programs run only with this option
             further += " --user=root"
         # Containers have no USER. The first option has to stay the first one.
         lines = ("#!/bin/sh", "unset USER", "first=$1", "shift")

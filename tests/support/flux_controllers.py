@@ -1,7 +1,7 @@
 """Flux's real source-controller and kustomize-controller at an API server, with a Git repository that they read.
 
-Helm's controller is not part of it, so nobody installs charts: `reported_ready` writes the status of releases, and of
-all other objects, as their controllers would.
+helm-controller does not run, so charts are not installed: `reported_ready` writes the status of releases, and of all
+other objects, as their controllers would.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +105,14 @@ class FluxControllers:
         }
 
     def ready(self, revision: str = "") -> set[str]:
-        """Return the names of Kustomizations that are ready, with this revision if one is given."""
+        """Return the names of all ready Kustomizations, or of those with ``revision`` applied."""
         return {
             name
             for name, condition in self.kustomizations().items()
             if condition.get("status") == "True" and revision in condition["message"]
         }
 
-    def until(self, condition: Any, what: str) -> None:
+    def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until ``condition`` is true."""
         wait_until(condition, timeout_seconds=_SECONDS, what=f"{what}; see {self._folder}")
 
@@ -141,7 +141,7 @@ def reported_ready(api: ApiServer, items: Iterable[Manifest]) -> None:
     """Write into the status of ``items`` what ``jacquard up`` would wait for, as their controllers do."""
     for item in items:
         ref = ObjectRef(item.api_version, item.kind, item.name, item.namespace)
-        if (item.api_version, item.kind) == KUSTOMIZATION:  # one of upstream's, whose source nobody serves here
+        if (item.api_version, item.kind) == KUSTOMIZATION:  # of an operator, whose source does not exist
             api.patch(ref, {"spec": {"suspend": True}}, field_manager="test")
         live = api.get(ref)
         assert live is not None, f"{ref} is not there"

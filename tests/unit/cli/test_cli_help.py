@@ -60,13 +60,13 @@ def test_help_fits_a_terminal_and_shows_types_of_values_only(words: str, monkeyp
     for name, value in {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
 
-    told = CliRunner().invoke(build(), [*words.split(), "--help"]).stdout
+    printed = CliRunner().invoke(build(), [*words.split(), "--help"]).stdout
 
-    assert f"Usage: jacquard {words} " in told
-    assert max(map(len, told.splitlines())) <= 80
-    assert "<bool>" not in told
-    assert "[[" not in told
-    names = [line[2:40] for line in told.partition("─ Options ─")[0].splitlines() if line.startswith("│")]
+    assert f"Usage: jacquard {words} " in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "<bool>" not in printed
+    assert "[[" not in printed
+    names = [line[2:40] for line in printed.partition("─ Options ─")[0].splitlines() if line.startswith("│")]
     assert [name for name in names if "…" in name] == []  # a cut name of an argument
 
 
