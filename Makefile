@@ -8,13 +8,16 @@ E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup python up down check test e2e test-nightly bench lint lock docs docs-tools screenshots clean
+.PHONY: help setup controllers python up down check test e2e test-nightly bench lint lock docs docs-tools screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## set up this clone: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
 	@$(PYTHON) -m jacquard.lab.toolchain
+
+controllers: ## the same with the real controllers of add-ons, which a region simulates otherwise; tests need them
+	@$(PYTHON) -m jacquard.lab.toolchain controllers
 
 python: ## only .venv, without Go: enough for check, impact, render, allocate, promote and show
 	@$(PYTHON) -m jacquard.lab.toolchain python
@@ -34,14 +37,14 @@ lint: setup ## ruff, mypy, import-linter, forbidden words; programs that only te
 check: lint ## linters and unit tests only
 	@$(BIN)/python -m pytest tests/unit
 
-test: lint ## all checks and tests of a merge, end-to-end tests last
+test: controllers lint ## all checks and tests of a merge, end-to-end tests last
 	@$(BIN)/python -m pytest -n 2 -m "not nightly" $(FAST)
 	@$(E2E) -m "not nightly"
 
-e2e: setup ## end-to-end tests only
+e2e: controllers ## end-to-end tests only
 	@$(E2E) -m "not nightly"
 
-test-nightly: setup docs-tools ## the slow proofs
+test-nightly: controllers docs-tools ## the slow proofs
 	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(PYTHON) -m jacquard.lab.toolchain nightly
 	@$(E2E) -n 2 -m nightly; regions=$$?; \

@@ -62,6 +62,11 @@ def set_up() -> str:
     return "make setup" if IS_CLONE else "jacquard setup"
 
 
+def set_up_all() -> str:
+    """Return the set-up command that also builds the controllers of add-ons."""
+    return "make controllers" if IS_CLONE else "jacquard setup --controllers"
+
+
 def own() -> Path | None:
     """Return the current repository of regions; None in a clone of Jacquard, and without a project."""
     try:

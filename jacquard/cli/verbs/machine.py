@@ -1,6 +1,7 @@
 """``jacquard setup`` and ``jacquard doctor``: the tools of this machine, and remedies for missing ones."""
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,14 +14,20 @@ from jacquard.harness import Item, Progress, State, report
 from jacquard.harness import setup as toolchain
 
 
-def setup() -> None:
+def setup(
+    *,
+    controllers: Annotated[
+        bool,
+        typer.Option("--controllers", help="Build ExternalDNS and MetalLB too; a rehearsal simulates them otherwise."),
+    ] = False,
+) -> None:
     """Prepare this machine for up and preview.
 
     Finds or builds the engine, installs plugins, and builds the software of rehearsal clusters. All files are in the
-    cache, which is shared by all repositories of a user. The first run takes a quarter of an hour, unless the vendor's
+    cache, which is shared by all repositories of a user. The first run takes about twelve minutes, unless the vendor's
     pulumi is installed; later runs take seconds. An interrupted run continues where it stopped.
     """
-    toolchain.set_up(Progress())
+    toolchain.set_up(Progress(), controllers=controllers)
 
 
 def doctor(output: arguments.FormatOption = Format.TEXT) -> None:

@@ -35,6 +35,7 @@ environment variables:
 """
 _VERBS = {
     "setup": "set up everything (default)",
+    "controllers": "set up everything, with the controllers of add-ons that a region simulates otherwise",
     "python": "create the virtual environment only: enough for check, impact, render, allocate, promote and show",
     "linters": "build the linters that are not on a package index",
     "nightly": "build the programs that only nightly tests run",
@@ -88,6 +89,7 @@ def _verb(options: argparse.Namespace, progress: Progress) -> int:
         setup.clean(progress, shared=options.shared)
     else:
         makers: dict[str, Callable[[Progress], None]] = {
+            "controllers": partial(setup.set_up, controllers=True),
             "python": setup.set_up_python,
             "linters": partial(setup.set_up_families, LINTERS),
             "nightly": partial(setup.set_up_families, NIGHTLY),

@@ -57,6 +57,7 @@ def report() -> list[Item]:
     items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
     items += _kind() if cluster == kind.KIND else ()
     items += [item for family in needed for item in _family(family)]
+    items += [item for family in families.CONTROLLERS for item in _controllers(family)]
     items += (
         _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=problem)]
     )
@@ -145,6 +146,15 @@ def _family(family: Family) -> Iterator[Item]:
             continue
         version = versions.of_module(family.folder / "go.mod", data.module)
         yield Item(name=f"{data.name} files", state=State.OK, used=version, where=str(folder))
+
+
+def _controllers(family: Family) -> Iterator[Item]:
+    if binaries.folder(family) or all(binaries.overridden(binary.name) for binary in family.binaries):
+        yield from _family(family)
+        return
+    for binary in family.binaries:
+        used = f"simulated; `{paths.set_up_all()}` builds it"
+        yield Item(name=binary.name, state=State.OK, used=used, where="")
 
 
 def _engine(chosen: Engine) -> Iterator[Item]:

@@ -117,20 +117,6 @@ _REGION = (
         disk_bytes=1200 << 20,
     ),
     Family(
-        name="metallb",
-        module="go.universe.tf/metallb",
-        binaries=(Binary(name="metallb-controller", package="go.universe.tf/metallb/controller", expected_seconds=75),),
-        data=(Data(name="metallb", module="go.universe.tf/metallb", contents=("charts/metallb",)),),
-        disk_bytes=900 << 20,
-    ),
-    Family(
-        name="external-dns",  # for the image of the pinned chart; the chart is part of a later module
-        module="sigs.k8s.io/external-dns",
-        aligned=True,
-        binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
-        disk_bytes=3000 << 20,
-    ),
-    Family(
         name="node-feature-discovery",
         module="sigs.k8s.io/node-feature-discovery",
         aligned=True,
@@ -159,12 +145,8 @@ _REGION = (
         name="distribution",
         module="github.com/distribution/distribution/v3",
         aligned=True,
-        binaries=(
-            Binary(
-                name="registry", package="github.com/distribution/distribution/v3/cmd/registry", expected_seconds=100
-            ),
-        ),
-        disk_bytes=1900 << 20,
+        binaries=(Binary(name="registry", package="jacquard.invalid/toolchain/region", expected_seconds=15),),
+        disk_bytes=300 << 20,
     ),
     Family(
         name="charts",
@@ -177,6 +159,7 @@ _REGION = (
                 ("external-dns-chart", "sigs.k8s.io/external-dns", "charts/external-dns"),
                 ("kueue", "sigs.k8s.io/kueue", "charts/kueue"),
                 ("lws", "sigs.k8s.io/lws", "charts/lws"),
+                ("metallb", "go.universe.tf/metallb", "charts/metallb"),
                 (
                     "node-feature-discovery",
                     "sigs.k8s.io/node-feature-discovery",
@@ -207,16 +190,34 @@ _REGION = (
     ),
 )
 """Families that a region on this machine can need."""
-FAMILIES = (*_REGION, *LINTERS, *NIGHTLY)
+CONTROLLERS = (
+    Family(
+        name="metallb",
+        module="go.universe.tf/metallb",
+        binaries=(Binary(name="metallb-controller", package="go.universe.tf/metallb/controller", expected_seconds=75),),
+        disk_bytes=900 << 20,
+    ),
+    Family(
+        name="external-dns",  # for the image of the pinned chart; the chart is part of a later module
+        module="sigs.k8s.io/external-dns",
+        aligned=True,
+        binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
+        disk_bytes=3000 << 20,
+    ),
+)
+"""Controllers of add-ons that a region simulates unless they are built; they take a quarter of all builds."""
+FAMILIES = (*_REGION, *CONTROLLERS, *LINTERS, *NIGHTLY)
 
 
-def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
+def needed(*, engine: bool, cluster: str, controllers: bool = False) -> tuple[Family, ...]:
     """Return the families that this machine needs.
 
     Args:
         engine: whether the engine is built instead of using the vendor's.
         cluster: value of JACQUARD_CLUSTER. kind includes Kubernetes; a named context provides it only for the
             management cluster.
+        controllers: whether the real controllers of add-ons are needed too, which are simulated otherwise.
     """
     provided = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
-    return tuple(family for family in _REGION if family.name not in provided)
+    wanted = (*_REGION, *(CONTROLLERS if controllers else ()))
+    return tuple(family for family in wanted if family.name not in provided)

@@ -13,8 +13,12 @@ from jacquard.machine.errors import ToolchainError
 from jacquard.machine.lock import held
 
 
-def set_up(progress: Progress) -> None:
+def set_up(progress: Progress, *, controllers: bool = False) -> None:
     """Set up everything that this project needs to run.
+
+    Args:
+        progress: prints each step.
+        controllers: also build the controllers of add-ons that a region simulates otherwise.
 
     Raises:
         SettingError: an environment variable has an invalid value.
@@ -29,7 +33,7 @@ def set_up(progress: Progress) -> None:
     except ToolchainError as error:
         problems.append(str(error))
         chosen = Engine(version="", why="")
-    needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster())
+    needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster(), controllers=controllers)
     missing = binaries.missing(needed, checks.usable(go))
     problems += checks.problems(missing, go=go, venv=paths.IS_CLONE and not virtualenv.fresh())
     if problems:
@@ -42,6 +46,10 @@ def set_up(progress: Progress) -> None:
             build.build(missing, go, progress)
         progress.say("binaries", f"{paths.cache() / 'binaries'}")
         plugins.lay_out(chosen)
+    if simulated := binaries.missing(families.CONTROLLERS, checks.usable(go)):
+        progress.say(
+            "simulated", f"{', '.join(family.name for family in simulated)}; `{paths.set_up_all()}` builds them"
+        )
     progress.say("ready", f"in {duration(time.monotonic() - start)}")
 
 

@@ -48,7 +48,9 @@ def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache
     assert found["go"].remedy == "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl"
     assert found["kube-apiserver"].remedy == found["cluster-api files"].remedy == "run `make setup`"
     missing = {name for name, item in found.items() if item.state is not State.OK}
-    assert set(found) - missing == {"JACQUARD_CACHE", "python", "disk", "cache"}
+    controllers = {"metallb-controller", "external-dns"}
+    assert set(found) - missing == {"JACQUARD_CACHE", "python", "disk", "cache", *controllers}
+    assert {found[name].used for name in controllers} == {"simulated; `make controllers` builds it"}
     assert all(found[name].remedy for name in missing)
     assert not cache.exists()
 

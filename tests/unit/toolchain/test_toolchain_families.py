@@ -10,7 +10,7 @@ import pytest
 
 from jacquard.lab.toolchain import tools, versions
 from jacquard.lab.toolchain.binaries import module_folder
-from jacquard.lab.toolchain.families import FAMILIES, needed
+from jacquard.lab.toolchain.families import CONTROLLERS, FAMILIES, needed
 from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.repository_families import LINTERS, NIGHTLY
 
@@ -60,6 +60,11 @@ def test_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_controller_of_metallb_is_of_the_version_of_its_chart() -> None:
+    chart = versions.of_module(BY_NAME["charts"].folder / "go.mod", BY_NAME["metallb"].module)
+    assert BY_NAME["metallb"].version == chart
+
+
 def test_engine_and_python_sdk_are_one_version() -> None:
     sdk = versions.of_module(BY_NAME["pulumi"].folder / "go.mod", "github.com/pulumi/pulumi/sdk/v3")
     assert BY_NAME["pulumi"].version == sdk == f"v{versions.of_package('pulumi')}"
@@ -81,6 +86,7 @@ def test_flags_stamp_the_pinned_version() -> None:
         "-buildvcs=false",
         "-tags",
         "osusergo,grpcnotrace",
+        "-gcflags=all=-dwarf=false",
         "-ldflags",
         f"-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{version}",
     ]
@@ -115,4 +121,10 @@ def test_estimates_do_not_change_the_key() -> None:
 )
 def test_only_what_this_machine_needs_is_built(engine: bool, cluster: str, skipped: set[str]) -> None:  # noqa: FBT001  (a table)
     chosen = {family.name for family in needed(engine=engine, cluster=cluster)}
-    assert set(BY_NAME) - chosen == skipped | {family.name for family in (*LINTERS, *NIGHTLY)}
+    assert set(BY_NAME) - chosen == skipped | {family.name for family in (*CONTROLLERS, *LINTERS, *NIGHTLY)}
+
+
+def test_controllers_of_add_ons_are_needed_on_request_only() -> None:
+    with_controllers = {family.name for family in needed(engine=True, cluster="kwok", controllers=True)}
+    without = {family.name for family in needed(engine=True, cluster="kwok")}
+    assert with_controllers - without == {"external-dns", "metallb"}

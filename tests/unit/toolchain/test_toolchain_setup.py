@@ -68,8 +68,17 @@ def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tre
         "provider jacquard": "run `make setup`",  # entry points are pip's work, which is simulated here
     }
     again = said(setup.set_up).splitlines()
-    assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "ready"]
+    assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "simulated", "ready"]
     assert "up to date" in again[1]
+
+
+@pytest.mark.usefixtures("machine")
+def test_the_set_up_says_which_controllers_are_simulated_until_they_are_built(said: Said) -> None:
+    line = "metallb, external-dns; `make controllers` builds them"
+    assert line in said(setup.set_up)
+
+    assert line not in said(partial(setup.set_up, controllers=True))
+    assert "simulated" not in said(setup.set_up)
 
 
 def test_clusters_of_others_need_no_kubernetes(
@@ -83,11 +92,9 @@ def test_clusters_of_others_need_no_kubernetes(
         "cluster",
         "crds",
         "distribution",
-        "external",
         "former",
         "helm",
         "kwok",
-        "metallb",
         "node",
         "node",
         "pulumi",
