@@ -68,7 +68,7 @@ def makers(environment: Environment) -> Iterator[Problem]:
 
 def tools(environment: Environment) -> Iterator[Problem]:
     """Report data stores whose images for defragmentation and backups are not declared."""
-    known = [tool.name for tool in environment.versions.tools]
+    known = environment.versions.tool_names
     for path, spec in _made(environment):
         backup = spec.backup
         needed: list[tuple[DataPath, str]] = [(path, DEFRAGMENTATION_TOOL)]

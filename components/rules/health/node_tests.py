@@ -15,7 +15,7 @@ from components.specs.reading.problems import Problem, listed
 
 def images(environment: Environment) -> Iterator[Problem]:
     """Report tests of nodes without the images that they run."""
-    known = [tool.name for tool in environment.versions.tools]
+    known = environment.versions.tool_names
     missing = [name for name in needed_tools(environment) if name not in known]
     if environment.region.nodes.tests is not None and missing:
         text = (

@@ -18,7 +18,7 @@ def needs(environment: Environment) -> Iterator[Problem]:
     """Report the release of maintenance holds without the tool image, or on hosts that it cannot power-cycle."""
     if environment.region.dpus.release is None:
         return
-    known, metal = [tool.name for tool in environment.versions.tools], environment.region.bare_metal.backend
+    known, metal = environment.versions.tool_names, environment.region.bare_metal.backend
     if TOOL not in known:
         text = (
             f"requires '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there, or remove"

@@ -212,7 +212,7 @@ def adapters(environment: Environment) -> Iterator[Problem]:
                 f" {kind.name} on {fabric}; write {one_of(ADAPTERS)}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
-    known, used_kinds = [tool.name for tool in environment.versions.tools], environment.instance_types.by_name
+    known, used_kinds = environment.versions.tool_names, environment.instance_types.by_name
     uses = {used_kinds[name].port_use for name in used}
     plugins = [image for use, image in IMAGES.items() if use in uses]
     partitioned = any(used_kinds[name].infiniband_ports for name in used)

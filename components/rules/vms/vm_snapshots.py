@@ -16,7 +16,7 @@ from components.specs.vms.vm_offering import VirtualMachineSpec
 
 def tools(environment: Environment) -> Iterator[Problem]:
     """Report VM snapshots in a region without the tool image that requests snapshots."""
-    known = [tool.name for tool in environment.versions.tools]
+    known = environment.versions.tool_names
     for tenant in environment.tenants if KUBECTL not in known else ():
         if tenant.vms and tenant.vms.snapshots:
             text = f"requires '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"

@@ -22,7 +22,7 @@ _RELEASE = re.compile(r"^(\d\d)\.(05|11)\b")
 
 def images(environment: Environment) -> Iterator[Problem]:
     """Report images of Slurm that the version vector lacks."""
-    known = [tool.name for tool in environment.versions.tools]
+    known = environment.versions.tool_names
     using = {
         placed.cluster.name: [name for name in images_of(placed.cluster.slurm) if name not in known]
         for placed in clusters(environment)

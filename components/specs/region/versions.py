@@ -192,6 +192,11 @@ class VersionVector(DataFile):
         """
         return {tool.name: tool for tool in self.tools}[name]
 
+    @property
+    def tool_names(self) -> list[str]:
+        """Return the names of all images, in the order of the file."""
+        return [tool.name for tool in self.tools]
+
     def optional_tool(self, name: str) -> Tool | None:
         """Return the image ``name``; None if the vector has no such image."""
         return next((tool for tool in self.tools if tool.name == name), None)
