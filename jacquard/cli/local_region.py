@@ -44,12 +44,30 @@ def remove(environment: str, variables: Mapping[str, str] = os.environ) -> None:
         raise Stop(failure)
 
 
+def monitoring(environment: str, variables: Mapping[str, str]) -> str:
+    """Return the addresses of the monitoring of a local region once it works; empty without monitoring.
+
+    Raises:
+        Stop: it does not work.
+    """
+    if not (paths.region(environment) / paths.MONITORING).is_dir():
+        return ""
+    done = _done(["monitoring", environment], variables)
+    if done.returncode:
+        raise Stop(done.stderr.strip())
+    return done.stdout.strip()
+
+
 def _call(arguments: Sequence[str], variables: Mapping[str, str]) -> str:
     """Return the error output of a command; empty if it succeeded."""
-    done = subprocess.run(
+    done = _done(arguments, variables)
+    return (done.stderr or done.stdout).strip() if done.returncode else ""
+
+
+def _done(arguments: Sequence[str], variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         _command(arguments), cwd=paths.project(), env=dict(variables), capture_output=True, text=True, check=False
     )
-    return (done.stderr or done.stdout).strip() if done.returncode else ""
 
 
 def _command(arguments: Sequence[str]) -> list[str]:

@@ -26,6 +26,8 @@ IMAGES = "images.json"
 """File in the folder of a local region with the images of registries outside the region, and addresses of hosts."""
 HARDWARE = "hardware.json"
 """File in the folder of a local region with its simulated machines, by address of the BMC."""
+MONITORING = "monitoring"
+"""Folder in the folder of a local region that has monitoring."""
 HARDWARE_CHANGES = "hardware-changes.json"
 """Optional file in the folder of a local region with differences of single machines, by address of the BMC."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()

@@ -6,6 +6,7 @@ Set-up alone can take a quarter of an hour, which is too late to report a typing
 import datetime as dt
 import math
 import os
+from enum import StrEnum
 
 from jacquard.machine.errors import SettingError
 from jacquard.machine.kind import Kind
@@ -13,6 +14,7 @@ from jacquard.machine.kind import Kind
 TOOLCHAIN = "JACQUARD_TOOLCHAIN"
 TOOLCHAINS = ("auto", "vendor", "build")
 CLUSTER = "JACQUARD_CLUSTER"
+MONITORING = "JACQUARD_MONITORING"
 SPEED = "JACQUARD_SPEED"
 NOW = "JACQUARD_NOW"
 MIGRATE_PROVIDERS = "JACQUARD_MIGRATE_PROVIDERS"
@@ -21,6 +23,15 @@ DEPRECATED_SWITCH_TO = "JACQUARD_SWITCH_TO"
 PARALLELISM = "JACQUARD_PARALLELISM"
 METRICS_USER = "JACQUARD_METRICS_USER"
 METRICS_PASSWORD = "JACQUARD_METRICS_PASSWORD"  # noqa: S105 - the name of a variable
+
+
+class Monitoring(StrEnum):
+    """Whether a local region has monitoring."""
+
+    ON = "on"
+    OFF = "off"
+    UNCHANGED = ""
+    """A running region keeps what it has; a new one has none."""
 
 
 def toolchain() -> str:
@@ -50,6 +61,19 @@ def cluster() -> str:
         message = f"{CLUSTER}: '{chosen}' has no context; write context:NAME, the current context is never used"
     else:
         message = f"{CLUSTER}: '{chosen}' is unknown; write kwok, kind or context:NAME"
+    raise SettingError(message)
+
+
+def monitoring() -> Monitoring:
+    """Return whether a rehearsal gets monitoring.
+
+    Raises:
+        SettingError: the value is unknown.
+    """
+    chosen = os.environ.get(MONITORING, "")
+    if chosen in set(Monitoring):
+        return Monitoring(chosen)
+    message = f"{MONITORING}: '{chosen}' is unknown; write {Monitoring.ON} or {Monitoring.OFF}"
     raise SettingError(message)
 
 
@@ -157,6 +181,7 @@ def problems() -> dict[str, str]:
     for name, setting in (
         (TOOLCHAIN, toolchain),
         (CLUSTER, cluster),
+        (MONITORING, monitoring),
         (SPEED, speed),
         (NOW, now),
         (MIGRATE_PROVIDERS, migrate_providers),

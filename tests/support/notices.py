@@ -28,26 +28,11 @@ from victoria_stores import VictoriaStores, is_healthy, request
 from components.render.manifest import Manifest
 from components.render.region import alert_routes, metrics_store
 from jacquard.lab.rehearsal import ports
+from jacquard.lab.rehearsal.monitoring.durations import faster
 from jacquard.lab.toolchain import binaries
 
 FASTER = 15
 Series = tuple[tuple[str, str], ...]
-_DURATION = re.compile(r"^(\d+)(s|m|h|d)$")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_TIMES = ("for", "keep_firing_for", "group_wait", "group_interval", "repeat_interval")
-
-
-def fast(value: Any) -> Any:
-    """Return rules or a configuration with shorter durations."""
-    if isinstance(value, dict):
-        return {key: _shorter(item) if key in _TIMES else fast(item) for key, item in value.items()}
-    return [fast(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _shorter(duration: str) -> str:
-    found = _DURATION.match(duration)
-    assert found, duration
-    return f"{int(found[1]) * _SECONDS[found[2]] * 1000 // FASTER}ms"
 
 
 class Receivers:
@@ -155,7 +140,7 @@ class Alerting:
         self._folder, self._stores, self._programs = folder, stores, Programs(folder)
         self._paths = {name: str(binaries.path(name)) for name in ("vmalert", "alertmanager")}
         try:
-            addresses = self._alertmanagers(fast(dict(routes)), hooks)
+            addresses = self._alertmanagers(faster(dict(routes), FASTER), hooks)
             written = stores.get("v1", "ConfigMap", "vm-metrics-rulefiles-0", "monitoring")["binaryData"]
             packed = (gzip.decompress(base64.b64decode(data)) for data in written.values())
             of_store = [yaml.safe_load(data)["groups"] for data in packed]
@@ -196,7 +181,7 @@ class Alerting:
         """Start vmalert with the arguments of the operator, except addresses, files and intervals."""
         (folder := self._folder / name).mkdir()
         for index, groups in enumerate(files):
-            body = {"groups": [{**fast(group), "interval": "1s"} for group in groups]}
+            body = {"groups": [{**faster(group, FASTER), "interval": "1s"} for group in groups]}
             (folder / f"{index}.yaml").write_text(yaml.safe_dump(body))
         [port] = ports.free(1)
         replaced = {

@@ -36,8 +36,7 @@ from policies.results import of_judgement
 from stacks import kubeconfig
 from stacks.target import BOOTSTRAP, stack_needs
 
-_REHEARSAL_WAIT_SECONDS = 600.0
-_POLLS_AFTER_A_CHANGE = 3
+_REHEARSAL_WAIT_SECONDS, _POLLS_AFTER_A_CHANGE = 600.0, 3
 
 
 class Applied(Struct):
@@ -267,10 +266,11 @@ def up(
             _apply(work, output, metrics)
             patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
             status = work.settle(patience)
+            monitoring = local_region.monitoring(environment, engine.variables)
         if output is ResultFormat.JSON:
             print_json(judged.to_json(changes=work.changes, seconds=work.durations, status=asdict(status)))
         elif output is ResultFormat.TEXT:
-            summary.show(stdout(), spec, status, work.changes, work.durations)
+            summary.show(stdout(), spec, status, work.changes, work.durations, monitoring)
         if not status.settled:
             raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
 

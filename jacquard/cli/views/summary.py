@@ -46,8 +46,9 @@ def show(
     status: RegionStatus,
     changes: Mapping[str, Mapping[str, int]],
     durations: Mapping[str, float],
+    monitoring: str = "",
 ) -> None:
-    """Print the summary."""
+    """Print the summary; ``monitoring`` has a line for each address of the monitoring of a local region."""
     console.print()
     console.print(status_view.tables(status))
     total: Counter[str] = Counter()
@@ -57,6 +58,8 @@ def show(
     for line in status_view.burn_ins(status):
         console.print(line, soft_wrap=True)
     console.print(Text(f"time: {_times(durations)}", "dim"), soft_wrap=True)
+    for address in monitoring.splitlines():
+        console.print(Text(address), soft_wrap=True)
     if status.settled:
         console.print()
         console.print(_next(environment))

@@ -1,4 +1,4 @@
-"""Command line of ``python -m jacquard.lab.rehearsal up|down|status|logs ENVIRONMENT``."""
+"""Command line of ``python -m jacquard.lab.rehearsal up|down|status|monitoring|logs ENVIRONMENT``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from typing import Any
 from jacquard.lab.rehearsal import manager, processes, registry
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kwok_configuration import PARTS
+from jacquard.lab.rehearsal.monitoring import programs
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain.environment import ENGINE_MEMORY, GO_MEMORY
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 from jacquard.providers.errors import ProviderError
 
 _LINES = 100
+_MONITORING_SECONDS = 120.0
 _PORT = re.compile(
-    r"(?:--(?:secure-port|webhook-port|listen-client-urls|server-address)=(?:.*:)?|.*/registry/)(\d+)(?:\.yaml)?$"
+    r"(?:--(?:secure-port|webhook-port|listen-client-urls|server-address|web.listen-address)=(?:.*:)?|.*/registry/)(\d+)(?:\.yaml)?$"
 )
 
 
@@ -62,8 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="create or repair a cluster of the region")
     down = commands.add_parser("down", help="remove the region, or one of its clusters")
     status = commands.add_parser("status", help="list the parts and their state")
+    monitoring = commands.add_parser("monitoring", help="wait for the monitoring, and print its addresses")
     logs = commands.add_parser("logs", help="print the last lines of the logs")
-    for command in (up, down, status, logs):
+    for command in (up, down, status, monitoring, logs):
         command.add_argument("environment", help="name of the folder in environments/")
     up.add_argument("--cluster", default=MANAGEMENT, help="management (default) or the cluster of a tenant")
     down.add_argument("--cluster", help="only this cluster")
@@ -99,6 +102,16 @@ def _status(options: argparse.Namespace) -> None:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for row in lines:
         _write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _monitoring(options: argparse.Namespace) -> None:
+    region = Region.of(options.environment)
+    if not programs.folder(region).exists():
+        return
+    addresses = programs.await_ready(region, _MONITORING_SECONDS)
+    _write(f"alerts: http://{addresses.host(programs.PROMETHEUS)}/alerts")
+    _write(f"routes: http://{addresses.host(programs.ALERTMANAGER)}")
+    _write(f"notices: {programs.notices(region)}")
 
 
 def _logs(options: argparse.Namespace) -> None:
@@ -142,6 +155,8 @@ def _parts(region: Region) -> list[dict[str, Any]]:
     expected = {f"{cluster}/{part}" for cluster in clusters for part in _processes_of(region, cluster)}
     if MANAGEMENT in clusters:
         expected |= {manager.NAME, registry.NAME, "operators"}
+    if programs.folder(region).exists():
+        expected |= {*programs.PARTS}
     running = processes.running(region.folder)
     dead = expected - {process.part for process in running}
     rows = [_state_of(process.part, process) for process in running] + [_state_of(name, None) for name in dead]
@@ -164,7 +179,7 @@ def _state_of(name: str, process: processes.Process | None) -> dict[str, Any]:
     return {"name": name, "pid": process and process.pid, "alive": process is not None, "port": port, "since": since}
 
 
-_COMMANDS = {"up": _up, "down": _down, "status": _status, "logs": _logs}
+_COMMANDS = {"up": _up, "down": _down, "status": _status, "monitoring": _monitoring, "logs": _logs}
 
 if __name__ == "__main__":
     with contextlib.suppress(BrokenPipeError):

@@ -17,8 +17,8 @@ from pathlib import Path
 from jacquard.lab.rehearsal.errors import RehearsalError
 
 PROC = Path("/proc")
-OPERATORS = "jacquard.lab.rehearsal.operators"
-"""Module of the only part that is a Python program, which is identified by its arguments."""
+OPERATORS, MONITORING = "jacquard.lab.rehearsal.operators", "jacquard.lab.rehearsal.monitoring"
+"""Modules of the parts that are Python programs, which are identified by their arguments."""
 _GONE_SECONDS = 10.0
 _EXEC_SECONDS = 1.0
 _KERNEL_THREAD = 0x00200000
@@ -64,13 +64,19 @@ def part_of(arguments: Sequence[str], folder: Path) -> str | None:
     """
     if not arguments:
         return None
-    if OPERATORS in arguments and arguments[-1] == str(folder):
-        return "operators"
+    for module in (OPERATORS, MONITORING):
+        if module in arguments and arguments[-1] == str(folder):
+            return name_of(module)
     program = Path(arguments[0])
     if program.parent.name != "bin" or not program.is_relative_to(folder):
         return None
     cluster = program.parent.parent
     return program.name if cluster == folder else f"{cluster.name}/{program.name}"
+
+
+def name_of(module: str) -> str:
+    """Return the part that a module is."""
+    return module.rpartition(".")[2]
 
 
 def launch(arguments: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path) -> None:

@@ -3,16 +3,27 @@
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from jacquard.lab.rehearsal import backends, crds, kwok, manager, processes, registry, stage_coverage, stages, webhooks
+from jacquard.lab.rehearsal import (
+    backends,
+    crds,
+    kwok,
+    manager,
+    processes,
+    python_parts,
+    registry,
+    stage_coverage,
+    stages,
+    webhooks,
+)
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kinds import Kind, stand_ins
 from jacquard.lab.rehearsal.kwok_configuration import CONTROLLER
+from jacquard.lab.rehearsal.monitoring import switch as monitoring
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region, checked
 from jacquard.machine import settings
 from jacquard.machine.files import replace_private
@@ -20,8 +31,6 @@ from jacquard.machine.lock import locked
 from jacquard.providers.kube import ApiServer
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
-OPERATORS = "operators"
-_CODE = Path(__file__).parent
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
@@ -49,7 +58,8 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
             if cluster == MANAGEMENT:
                 registry.ensure(region, say)
                 manager.ensure(region, say, webhooks=backend.loopback)
-                _operators(region, say)
+                python_parts.ensure(region, processes.OPERATORS, say)
+                monitoring.ensure(region, say)
 
 
 def down(region: Region, cluster: str | None) -> None:
@@ -119,23 +129,6 @@ def _digest(cluster: str, content: str) -> str:
         stat = path.stat()
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}".encode())
     return digest.hexdigest()
-
-
-def _operators(region: Region, say: Callable[[str], None]) -> None:
-    """Run the simulated operators with the current code."""
-    mark = region.folder / "bin" / "operators.code"
-    code = hashlib.sha256()
-    for path in sorted(_CODE.rglob("*.py")):
-        code.update(path.read_bytes())
-    alive = [process for process in processes.running(region.folder) if process.part == OPERATORS]
-    if len(alive) == 1 and mark.exists() and mark.read_text() == code.hexdigest():
-        return
-    if mark.exists() and not alive:
-        say(f"{OPERATORS}: not running; starting them again")
-    processes.kill(alive)
-    arguments = [sys.executable, "-m", processes.OPERATORS, str(region.folder)]
-    processes.launch(arguments, log=region.logs / f"{OPERATORS}.log", environment=os.environ, folder=_CODE.parent)
-    mark.write_text(code.hexdigest())
 
 
 def _lock(region: Region, cluster: str | None = None) -> Path:

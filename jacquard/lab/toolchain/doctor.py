@@ -52,7 +52,9 @@ def report() -> list[Item]:
         chosen, problem = None, str(error)
     # If the setting is invalid, list the families of the default in addition to the problem.
     cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
-    needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
+    monitoring = os.environ.get(settings.MONITORING) == settings.Monitoring.ON
+    engine_built = chosen is not None and chosen.vendor is None
+    needed = families.needed(engine=engine_built, cluster=cluster, monitoring=monitoring)
     missing = binaries.missing(needed, checks.usable(go))
     items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
     items += _kind() if cluster == kind.KIND else ()

@@ -206,10 +206,12 @@ CONTROLLERS = (
     ),
 )
 """Controllers of add-ons that a region simulates unless they are built; they take a quarter of all builds."""
+_MONITORING = tuple(family for family in (*LINTERS, *NIGHTLY) if family.name in ("alertmanager", "prometheus"))
+"""Families that the monitoring of a local region needs."""
 FAMILIES = (*_REGION, *CONTROLLERS, *LINTERS, *NIGHTLY)
 
 
-def needed(*, engine: bool, cluster: str, controllers: bool = False) -> tuple[Family, ...]:
+def needed(*, engine: bool, cluster: str, controllers: bool = False, monitoring: bool = False) -> tuple[Family, ...]:
     """Return the families that this machine needs.
 
     Args:
@@ -217,7 +219,8 @@ def needed(*, engine: bool, cluster: str, controllers: bool = False) -> tuple[Fa
         cluster: value of JACQUARD_CLUSTER. kind includes Kubernetes; a named context provides it only for the
             management cluster.
         controllers: whether the real controllers of add-ons are needed too, which are simulated otherwise.
+        monitoring: whether JACQUARD_MONITORING is on.
     """
     provided = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
-    wanted = (*_REGION, *(CONTROLLERS if controllers else ()))
-    return tuple(family for family in wanted if family.name not in provided)
+    region = (family for family in _REGION if family.name not in provided)
+    return (*region, *(CONTROLLERS if controllers else ()), *(_MONITORING if monitoring else ()))

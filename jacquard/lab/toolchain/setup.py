@@ -33,12 +33,17 @@ def set_up(progress: Progress, *, controllers: bool = False) -> None:
     except ToolchainError as error:
         problems.append(str(error))
         chosen = Engine(version="", why="")
-    needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster(), controllers=controllers)
+    engine_built, monitoring = chosen.vendor is None, settings.monitoring() is settings.Monitoring.ON
+    needed = families.needed(
+        engine=engine_built, cluster=settings.cluster(), controllers=controllers, monitoring=monitoring
+    )
     missing = binaries.missing(needed, checks.usable(go))
     problems += checks.problems(missing, go=go, venv=paths.IS_CLONE and not virtualenv.fresh())
     if problems:
         raise ToolchainError("\n".join(problems))
     progress.say("engine", _description(chosen))
+    if monitoring:
+        progress.say("monitoring", _MONITORING)
     with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
         if paths.IS_CLONE:
             virtualenv.ensure(progress)
@@ -104,6 +109,7 @@ def clean(progress: Progress, *, shared: bool) -> None:
                 shutil.rmtree(folder)
 
 
+_MONITORING = "Prometheus and Alertmanager in the local region; they take about MEMORY of memory while it runs"
 _TOOL_CACHES = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
 
 

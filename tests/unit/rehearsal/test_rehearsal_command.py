@@ -122,6 +122,15 @@ def test_the_engines_memory_limit_does_not_reach_what_is_started(
     assert os.environ.get("GOMEMLIMIT") == left
 
 
+def test_a_region_without_monitoring_has_no_addresses(region: Region, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["monitoring", "lab"]) == 0
+    assert capsys.readouterr().out == ""
+
+    (region.folder / "monitoring").mkdir(parents=True)
+    assert main(["monitoring", "lab"]) == 1
+    assert capsys.readouterr().err == "lab: has no monitoring; run JACQUARD_MONITORING=on jacquard up lab\n"
+
+
 def test_a_wrong_setting_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("JACQUARD_SPEED", "fast")
     assert main(["up", "lab"]) == 2

@@ -39,6 +39,7 @@ def test_a_part_is_known_by_the_path_it_was_started_with() -> None:
     assert part("/x/regions/laptop/kwok/clusters/acme/bin/etcd") == "acme/etcd"
     assert part("/usr/bin/python", "-m", "jacquard.lab.rehearsal.operators", "/x/regions/laptop") == "operators"
     assert part("/usr/bin/python", "-m", "jacquard.lab.rehearsal.operators", "/x/regions/laptop2") is None
+    assert part("/usr/bin/python", "-m", "jacquard.lab.rehearsal.monitoring", "/x/regions/laptop") == "monitoring"
     assert part("/x/regions/laptop2/bin/cluster-api-manager") is None
     assert part("vim", "/x/regions/laptop/bin/cluster-api-manager") is None
     assert part("tail", "-f", "/x/regions/laptop/logs/operators.log") is None

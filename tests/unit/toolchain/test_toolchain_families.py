@@ -125,6 +125,10 @@ def test_only_what_this_machine_needs_is_built(engine: bool, cluster: str, skipp
 
 
 def test_controllers_of_add_ons_are_needed_on_request_only() -> None:
-    with_controllers = {family.name for family in needed(engine=True, cluster="kwok", controllers=True)}
-    without = {family.name for family in needed(engine=True, cluster="kwok")}
-    assert with_controllers - without == {"external-dns", "metallb"}
+    without, requested = (needed(engine=True, cluster="kwok", controllers=asked) for asked in (False, True))
+    assert [family.name for family in requested if family not in without] == ["metallb", "external-dns"]
+
+
+def test_monitoring_is_needed_on_request_only() -> None:
+    without, requested = (needed(engine=True, cluster="kwok", monitoring=asked) for asked in (False, True))
+    assert [family.name for family in requested if family not in without] == ["alertmanager", "prometheus"]

@@ -29,6 +29,9 @@ pytestmark = pytest.mark.usefixtures("cache")
         (settings.cluster, settings.CLUSTER, "", "kwok"),
         (settings.cluster, settings.CLUSTER, "kind", "kind"),
         (settings.cluster, settings.CLUSTER, "context:staging", "context:staging"),
+        (settings.monitoring, settings.MONITORING, "", settings.Monitoring.UNCHANGED),
+        (settings.monitoring, settings.MONITORING, "on", settings.Monitoring.ON),
+        (settings.monitoring, settings.MONITORING, "off", settings.Monitoring.OFF),
         (settings.speed, settings.SPEED, "", 1.0),
         (settings.speed, settings.SPEED, "2.5", 2.5),
         (settings.metrics_login, settings.METRICS_USER, "", None),
@@ -54,6 +57,7 @@ def test_a_setting_is_taken_and_an_empty_one_is_the_default(
             "context:",
             "JACQUARD_CLUSTER: 'context:' has no context; write context:NAME, the current context is never used",
         ),
+        (settings.MONITORING, "yes", "JACQUARD_MONITORING: 'yes' is unknown; write on or off"),
         *(
             (settings.NOW, value, NOW.replace("banana", value))
             for value in ("banana", "2026-12-24", "2026-12-24T12:00")

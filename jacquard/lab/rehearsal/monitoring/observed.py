@@ -1,0 +1,111 @@
+"""Objects of a region from which prometheus-operator and the chart of the monitoring make their configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.operators.releases.installed import HELM
+from jacquard.lab.rehearsal.region import MANAGEMENT, Region
+from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError
+from jacquard.providers.kube.objects import dig
+
+Object = dict[str, Any]
+CHART, GPU_CHART = "kube-prometheus-stack", "gpu-operator"
+API = "monitoring.coreos.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Exporters of a cluster of a tenant, which its release of the chart installs."""
+
+    labels: Mapping[str, str]
+    """Labels of all series: the external labels of its Prometheus."""
+    nodes: tuple[Object, ...]
+    has_dcgm: bool
+    """Whether the cluster has a release of the GPU operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Values of the release in the management cluster, and the objects that its Prometheus selects."""
+
+    values: Mapping[str, Any]
+    monitors: tuple[Object, ...] = ()
+    """ServiceMonitors of the management cluster."""
+    services: tuple[Object, ...] = ()
+    rules: tuple[Object, ...] = ()
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+    """Exporters by cluster."""
+
+
+class Apis:
+    """Clients of the API servers of a region; a client is replaced when its kubeconfig changes."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._open: dict[str, tuple[float, ApiServer]] = {}
+
+    def of(self, cluster: str) -> ApiServer:
+        """Return the client of a cluster.
+
+        Raises:
+            RehearsalError: the cluster does not exist.
+        """
+        path = self._region.kubeconfig(cluster)
+        try:
+            modified = path.stat().st_mtime
+            if cluster not in self._open or self._open[cluster][0] != modified:
+                self._open[cluster] = (modified, ApiServer.from_kubeconfig(path, user_agent="rehearsal-monitoring"))
+        except (OSError, KubeconfigError) as error:
+            msg = f"{cluster}: {error}"
+            raise RehearsalError(msg) from error
+        return self._open[cluster][1]
+
+
+def each(api: ApiServer, version: str, kind: str) -> list[Object]:
+    """Return all objects of a kind; none if the API server does not have the kind yet."""
+    try:
+        return api.list(version, kind)
+    except KindNotFound:
+        return []
+
+
+def observe(apis: Apis) -> Observed | None:
+    """Return what is observed now; None before the release of the management cluster is installed."""
+    management = apis.of(MANAGEMENT)
+    releases = [release for release in each(management, HELM, "HelmRelease") if _is_ready(release)]
+    own = next((release for release in _of_chart(releases, CHART) if _cluster(release) is None), None)
+    if own is None:
+        return None
+    with_gpus = {_cluster(release) for release in _of_chart(releases, GPU_CHART)}
+    agents = {}
+    for release in _of_chart(releases, CHART):
+        if cluster := _cluster(release):
+            labels = dig(release, "spec", "values", "prometheus", "prometheusSpec", "externalLabels") or {}
+            found = tuple(each(apis.of(cluster), "v1", "Node"))
+            agents[cluster] = Agent({"cluster": cluster, **labels}, found, cluster in with_gpus)
+    return Observed(
+        values=own["spec"].get("values") or {},
+        monitors=tuple(each(management, API, "ServiceMonitor")),
+        services=tuple(each(management, "v1", "Service")),
+        rules=tuple(each(management, API, "PrometheusRule")),
+        agents=agents,
+    )
+
+
+def _of_chart(releases: list[Object], chart: str) -> Iterator[Object]:
+    return (release for release in releases if dig(release, "spec", "chartRef", "name") == chart)
+
+
+def _cluster(release: Object) -> str | None:
+    """Return the cluster of a tenant to which a release belongs; None for the management cluster."""
+    secret = dig(release, "spec", "kubeConfig", "secretRef", "name")
+    return str(secret).removesuffix("-kubeconfig") if secret else None
+
+
+def _is_ready(release: Object) -> bool:
+    found = dig(release, "status", "conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)

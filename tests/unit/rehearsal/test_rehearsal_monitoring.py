@@ -1,0 +1,190 @@
+"""Monitoring of a local region: configurations from rendered objects, and what its receiver and proxy do."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+from environment_data import reference
+
+from components.inputs.manifests import everything
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.monitoring import configuration, server
+from jacquard.lab.rehearsal.monitoring.durations import faster, shorter
+from jacquard.lab.rehearsal.monitoring.observed import API, CHART, Agent, Observed
+from jacquard.lab.rehearsal.region import MANAGEMENT
+
+HERE, THERE = "127.0.0.1:1", "127.0.0.1:2"
+TRAIN = "acme-train"
+LABELS = {"region": "laptop", "tenant": "acme", "cluster": TRAIN}
+
+
+def node(name: str, address: str, gpus: int) -> dict[str, Any]:
+    status = {"addresses": [{"type": "InternalIP", "address": address}], "capacity": {"nvidia.com/gpu": str(gpus)}}
+    return {"metadata": {"name": name}, "status": status}
+
+
+@pytest.fixture(scope="module")
+def observed() -> Observed:
+    """Return what the monitoring of laptop finds, if one of its clusters has exporters."""
+    rendered = [dict(item.body) for item in everything(reference("laptop")) if item.cluster == MANAGEMENT]
+    [release] = [one for one in rendered if one["kind"] == "HelmRelease" and one["metadata"]["name"] == CHART]
+
+    def of_kind(version: str, kind: str) -> tuple[dict[str, Any], ...]:
+        return tuple(one for one in rendered if (one["apiVersion"], one["kind"]) == (version, kind))
+
+    return Observed(
+        values=release["spec"]["values"],
+        monitors=of_kind(API, "ServiceMonitor"),
+        services=of_kind("v1", "Service"),
+        rules=of_kind(API, "PrometheusRule"),
+        agents={TRAIN: Agent(LABELS, (node("cpu-0", "10.64.0.2", 0), node("gpu-0", "10.64.0.3", 8)), has_dcgm=True)},
+    )
+
+
+def test_each_job_scrapes_the_address_of_a_region_through_the_exporters(observed: Observed) -> None:
+    written = configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1)
+
+    assert written["global"] == {
+        "scrape_interval": "30000ms",
+        "scrape_timeout": "30000ms",
+        "evaluation_interval": "30000ms",
+        "external_labels": {"region": "laptop"},
+    }
+    assert written["alerting"] == {"alertmanagers": [{"static_configs": [{"targets": [THERE]}]}]}
+    assert {job["proxy_url"] for job in written["scrape_configs"]} == {f"http://{HERE}"}
+    found = {job["job_name"]: [one["targets"] for one in job["static_configs"]] for job in written["scrape_configs"]}
+    assert found == {
+        "management/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.monitoring.svc:8080"]],
+        "management/apiserver": [["kubernetes.default.svc:443"]],
+        "serviceMonitor/acme-train/acme-train-control-plane/0": [["acme-train-metrics.acme-train.svc:6443"]],
+        "serviceMonitor/globex-lab/globex-lab-control-plane/0": [["globex-lab-metrics.globex-lab.svc:6443"]],
+        "acme-train/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.acme-train:8080"]],
+        "acme-train/node-exporter": [["10.64.0.2:9100"], ["10.64.0.3:9100"]],
+        "acme-train/dcgm-exporter": [["10.64.0.3:9400"]],
+    }
+
+
+def test_a_monitor_keeps_its_relabelings_and_names_its_cluster(observed: Observed) -> None:
+    written = configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1)
+    [job] = [job for job in written["scrape_configs"] if job["job_name"].startswith("serviceMonitor/acme-train/")]
+
+    assert job["params"] == {"exporter": ["apiserver"], "cluster": [TRAIN]}
+    assert job["relabel_configs"] == [
+        {"action": "replace", "target_label": "cluster", "replacement": TRAIN},
+        {"action": "replace", "target_label": "job", "replacement": "apiserver"},
+        {"action": "replace", "target_label": "tenant", "replacement": "acme"},
+    ]
+    labels = {"namespace": TRAIN, "service": "acme-train-metrics", "endpoint": "apiserver", "job": "apiserver"}
+    assert job["static_configs"][0]["labels"] == labels
+
+
+def test_series_of_nodes_have_the_labels_of_their_agent(observed: Observed) -> None:
+    written = configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1)
+    [job] = [job for job in written["scrape_configs"] if job["job_name"] == "acme-train/dcgm-exporter"]
+
+    assert job["static_configs"][0]["labels"] == {"job": "dcgm-exporter", **LABELS, "__param_node": "gpu-0"}
+
+
+def test_rules_are_those_that_are_rendered(observed: Observed) -> None:
+    rendered = {f"{one['metadata']['namespace']}-{one['metadata']['name']}.yaml" for one in observed.rules}
+
+    assert configuration.rules(observed, 1).keys() == rendered
+    assert "acme-train-acme-train-control-plane.yaml" in rendered
+
+
+def test_a_faster_region_waits_less_and_never_scrapes_more_often_than_each_second(observed: Observed) -> None:
+    rules = configuration.rules(observed, 10)["monitoring-platform-objects.yaml"]
+    holds = {rule["alert"]: rule["for"] for rule in rules["groups"][0]["rules"]}
+
+    assert holds["NodeUnhealthy"] == "18000ms"
+    assert configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1000)["global"][
+        "scrape_interval"
+    ] == ("1000ms")
+
+
+def test_routes_are_rendered_and_every_channel_is_the_receiver_of_this_machine(observed: Observed) -> None:
+    rendered = observed.values["alertmanager"]["config"]
+    written = configuration.alertmanager(observed, receiver=HERE, speed=1)
+
+    assert written is not None
+    assert written["route"]["routes"][1:] == rendered["route"]["routes"][1:]
+    assert written["inhibit_rules"] == rendered["inhibit_rules"]
+    assert "global" not in written
+    hooks = {one["name"]: one.get("webhook_configs") for one in written["receivers"]}
+    assert hooks.keys() == {one["name"] for one in rendered["receivers"]}
+    assert hooks["tenant/acme/team"] == [
+        {"url": f"http://{HERE}/notices/tenant%2Facme%2Fteam", "send_resolved": True},
+    ]
+    assert hooks["null"] is None
+
+
+def test_a_region_without_receivers_has_no_alertmanager(observed: Observed) -> None:
+    without = Observed({key: value for key, value in observed.values.items() if key != "alertmanager"})
+    assert configuration.alertmanager(without, receiver=HERE, speed=1) is None
+
+
+def test_windows_of_queries_stay() -> None:
+    group = {"interval": "1m", "rules": [{"alert": "A", "expr": "rate(a[5m])", "for": "10m"}]}
+
+    assert faster(group, 8) == {
+        "interval": "7500ms",
+        "rules": [{"alert": "A", "expr": "rate(a[5m])", "for": "75000ms"}],
+    }
+    with pytest.raises(ValueError, match="'1h30m' is not a duration with one unit"):
+        shorter("1h30m", 2)
+
+
+def answered(address: str, url: str, body: bytes | None = None) -> tuple[int, str]:
+    """Send a request as Prometheus does through its proxy, or to the receiver."""
+    handlers = [] if body else [ProxyHandler({"http": f"http://{address}"})]
+    opener = build_opener(*handlers)
+    opener.addheaders = []
+    try:
+        with opener.open(Request(url, body), timeout=10) as answer:  # noqa: S310
+            return answer.status, answer.read().decode()
+    except OSError as error:
+        return getattr(error, "code", 0), error.read().decode() if hasattr(error, "read") else ""
+
+
+def test_the_proxy_answers_for_an_address_that_does_not_exist(tmp_path: Path) -> None:
+    def exporters(query: Any) -> str:
+        if query["node"] == "gone":
+            msg = "node 'gone' of c is not ready"
+            raise RehearsalError(msg)
+        return f"up_{query['node']} 1\n"
+
+    running = server.start(0, exporters, tmp_path / "notices")
+    address = f"127.0.0.1:{running.server_port}"
+    try:
+        url = "http://10.64.0.3:9400/metrics?exporter=dcgm-exporter&cluster=c&node="
+        assert answered(address, f"{url}a") == (HTTPStatus.OK, "up_a 1\n")
+        assert answered(address, f"{url}gone") == (HTTPStatus.SERVICE_UNAVAILABLE, "node 'gone' of c is not ready\n")
+    finally:
+        running.shutdown()
+        running.server_close()
+
+
+def test_each_notice_is_a_line_with_its_receiver(tmp_path: Path) -> None:
+    file = tmp_path / "notices"
+    running = server.start(0, lambda _: "", file)
+    alert = {"status": "firing", "labels": {"node": "a"}, "annotations": {"summary": "s"}, "fingerprint": "f"}
+    body = json.dumps({"status": "firing", "alerts": [alert], "externalURL": "u"}).encode()
+    try:
+        for receiver in ("operators/on-call", "tenant/acme/team"):
+            url = f"http://127.0.0.1:{running.server_port}{configuration.NOTICES}{quote(receiver, safe='')}"
+            assert answered("", url, body) == (HTTPStatus.OK, "")
+    finally:
+        running.shutdown()
+        running.server_close()
+
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [notice["receiver"] for notice in found] == ["operators/on-call", "tenant/acme/team"]
+    assert all(notice["time"].endswith("+00:00") for notice in found)
+    kept = {"status": "firing", "labels": {"node": "a"}, "annotations": {"summary": "s"}}
+    assert [(notice["status"], notice["alerts"]) for notice in found] == [("firing", [kept])] * 2

@@ -1,0 +1,89 @@
+"""The switch of the monitoring: what runs, what remains, and what it says if programs are missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.monitoring import programs, switch
+from jacquard.lab.rehearsal.region import Region
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import settings
+from jacquard.machine.errors import ToolchainError
+
+
+@pytest.fixture
+def region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Region]:
+    """Return a region without clusters, with programs that are there but never started."""
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
+    monkeypatch.delenv(settings.MONITORING, raising=False)
+    (tmp_path / "built").mkdir()
+    for program in programs.PROGRAMS:
+        (tmp_path / "built" / program).symlink_to(sys.executable)
+    monkeypatch.setenv(binaries.OVERRIDE, str(tmp_path / "built"))
+    found = Region.of("lab")
+    yield found
+    processes.kill(processes.running(found.folder))
+
+
+def running(region: Region) -> list[str]:
+    return [process.part for process in processes.running(region.folder)]
+
+
+def test_a_region_has_no_monitoring_unless_it_is_asked_for(region: Region) -> None:
+    switch.ensure(region, print)
+    assert (running(region), programs.folder(region).exists()) == ([], False)
+
+
+def test_it_stays_until_it_is_switched_off(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.MONITORING, "on")
+    switch.ensure(region, print)
+    addresses = programs.Addresses.of(region)
+    [first] = processes.running(region.folder)
+
+    monkeypatch.delenv(settings.MONITORING)
+    switch.ensure(region, print)
+    assert (processes.running(region.folder), programs.Addresses.of(region)) == ([first], addresses)
+
+    monkeypatch.setenv(settings.MONITORING, "off")
+    switch.ensure(region, print)
+    assert (running(region), programs.folder(region).exists()) == ([], False)
+
+
+def test_another_speed_starts_it_again_at_the_same_addresses(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.MONITORING, "on")
+    switch.ensure(region, print)
+    [first], addresses = processes.running(region.folder), programs.Addresses.of(region)
+    monkeypatch.setenv(settings.SPEED, "8")
+    switch.ensure(region, print)
+
+    [second] = processes.running(region.folder)
+    assert (second.part, second.pid != first.pid) == ("monitoring", True)
+    assert programs.Addresses.of(region) == addresses
+
+
+def test_programs_that_are_not_built_are_named_before_anything_starts(
+    region: Region, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(settings.MONITORING, "on")
+    monkeypatch.delenv(binaries.OVERRIDE)
+    monkeypatch.setenv("JACQUARD_CACHE", str(tmp_path / "empty"))
+
+    with pytest.raises(ToolchainError, match=r"^prometheus: prometheus v.* is not built; run `make setup`"):
+        switch.ensure(region, print)
+    assert (running(region), programs.folder(region).exists()) == ([], False)
+
+
+def test_only_changed_files_are_reported(region: Region) -> None:
+    rules = {"a.yaml": {"groups": []}}
+
+    assert programs.write(region, "prometheus", {"global": {}}, rules)
+    assert not programs.write(region, "prometheus", {"global": {}}, rules)
+    assert programs.write(region, "prometheus", {"global": {}}, {})
+    assert [path.name for path in (programs.folder(region) / "prometheus").rglob("*") if path.is_file()] == [
+        "prometheus.yaml"
+    ]
