@@ -1,4 +1,7 @@
-"""Families that only work on this repository needs: linters, and programs that tests run."""
+"""Families that only work on this repository needs: linters, and programs that tests run.
+
+The monitoring of a local region needs two of them.
+"""
 
 from jacquard.lab.toolchain.family import Binary, Data, Family
 
@@ -12,7 +15,7 @@ LINTERS = (
         disk_bytes=150 << 20,
     ),
     Family(
-        name="alertmanager",  # judges and sends alerts in tests; the version that the pinned chart runs
+        name="alertmanager",  # judges and sends alerts; the version that the pinned chart runs
         module="github.com/prometheus/alertmanager",
         binaries=(
             Binary(
@@ -87,7 +90,7 @@ NIGHTLY = (
         disk_bytes=2500 << 20,
     ),
     Family(
-        name="prometheus",  # runs in tests; the first release that builds without service discoveries
+        name="prometheus",  # for tests and local regions; the first release that builds without service discoveries
         module="github.com/prometheus/prometheus",
         binaries=(
             Binary(name="prometheus", package="github.com/prometheus/prometheus/cmd/prometheus", expected_seconds=400),

@@ -64,7 +64,7 @@ def test_each_job_scrapes_the_address_of_a_region_through_the_exporters(observed
         "management/apiserver": [["kubernetes.default.svc:443"]],
         "serviceMonitor/acme-train/acme-train-control-plane/0": [["acme-train-metrics.acme-train.svc:6443"]],
         "serviceMonitor/globex-lab/globex-lab-control-plane/0": [["globex-lab-metrics.globex-lab.svc:6443"]],
-        "acme-train/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.acme-train:8080"]],
+        "acme-train/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.monitoring.svc:8080"]],
         "acme-train/node-exporter": [["10.64.0.2:9100"], ["10.64.0.3:9100"]],
         "acme-train/dcgm-exporter": [["10.64.0.3:9400"]],
     }

@@ -79,7 +79,7 @@ def test_programs_that_are_not_built_are_named_before_anything_starts(
 
 
 def test_only_changed_files_are_reported(region: Region) -> None:
-    rules = {"a.yaml": {"groups": []}}
+    rules: dict[str, object] = {"a.yaml": {"groups": []}}
 
     assert programs.write(region, "prometheus", {"global": {}}, rules)
     assert not programs.write(region, "prometheus", {"global": {}}, rules)

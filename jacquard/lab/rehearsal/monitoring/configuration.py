@@ -135,7 +135,7 @@ def _of_monitors(observed: Observed) -> Iterator[Json]:
 def _of_agents(observed: Observed) -> Iterator[Json]:
     for cluster, agent in observed.agents.items():
         state = {"namespace": _NAMESPACE, **agent.labels}
-        address = f"{CHART}-{KUBE_STATE}.{cluster}:8080"
+        address = f"{CHART}-{KUBE_STATE}.{_NAMESPACE}.svc:8080"
         yield {**_job(KUBE_STATE, KUBE_STATE, cluster, [_target(address, state)]), "honor_labels": True}
         yield _job(NODE_EXPORTER, NODE_EXPORTER, cluster, _on_nodes(agent, NODE_EXPORTER, agent.nodes))
         if agent.has_dcgm:

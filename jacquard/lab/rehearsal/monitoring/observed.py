@@ -74,7 +74,7 @@ def each(api: ApiServer, version: str, kind: str) -> list[Object]:
 
 
 def observe(apis: Apis) -> Observed | None:
-    """Return what is observed now; None before the release of the management cluster is installed."""
+    """Return the present objects; None before the release of the management cluster is installed."""
     management = apis.of(MANAGEMENT)
     releases = [release for release in each(management, HELM, "HelmRelease") if _is_ready(release)]
     own = next((release for release in _of_chart(releases, CHART) if _cluster(release) is None), None)

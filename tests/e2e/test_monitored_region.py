@@ -1,0 +1,140 @@
+"""Monitoring of a local region: a node that breaks is one notice for the operators and one for its tenant.
+
+The region is laptop with two tenants. Prometheus and Alertmanager are real, and so are the API servers, Cluster API's
+health checks, and the rendered rules and routes. Exporters are simulated, and the test lets a node say that it is not
+ready. Hours of metal are shortened alone (`Health`); holds and waits of alerts are an eighth, by JACQUARD_SPEED.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from broken_nodes import MACHINE, Health
+from local_region import LocalRegion, gone_at_the_end, wait_until
+
+from jacquard.lab.rehearsal.monitoring import programs
+from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
+from jacquard.providers.kube.objects import dig
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+CLUSTER, POOL = "acme-train", "train"
+OPERATORS, TENANT = "operators/platform", "tenant/acme/team"
+FIRES, ENDS = "firing", "resolved"
+_SECONDS = 180.0
+
+
+class Monitored:
+    """A region with monitoring, and the addresses that ``up`` prints."""
+
+    def __init__(self, region: LocalRegion, output: str) -> None:
+        self.region = region
+        printed = dict(line.split(": ", 1) for line in output.splitlines() if line.startswith(("alerts:", "notices:")))
+        self._prometheus, self._file = printed["alerts"].removesuffix("/alerts"), Path(printed["notices"])
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """Return the result of an instant query of Prometheus."""
+        answer = urllib3.request("GET", f"{self._prometheus}/api/v1/query", fields={"query": expression}, timeout=30)
+        found: list[dict[str, Any]] = answer.json()["data"]["result"]
+        return found
+
+    def notices(self) -> list[dict[str, Any]]:
+        """Return all notices so far."""
+        return [json.loads(line) for line in self._file.read_text().splitlines()] if self._file.exists() else []
+
+
+@pytest.fixture(scope="module")
+def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
+    """Give a settled region with monitoring; nothing of it is left at the end."""
+    try:
+        for program in programs.PROGRAMS:
+            binaries.path(program)
+    except ToolchainError as error:
+        pytest.skip(f"NO MONITORING: {error}; JACQUARD_MONITORING=on make setup builds it")
+    with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("monitored"))) as region:
+        region.variables["JACQUARD_MONITORING"] = "on"
+        outcome = region.jacquard("up", region.environment)
+        assert outcome.code == 0, outcome.text
+        yield Monitored(region, outcome.stdout)
+
+
+def test_all_targets_respond(monitored: Monitored) -> None:
+    wait_until(lambda: len(monitored.query("up")) == 4, timeout_seconds=_SECONDS, what="all targets are scraped")
+    found = {(one["metric"]["job"], one["metric"].get("cluster"), one["value"][1]) for one in monitored.query("up")}
+
+    assert found == {
+        ("kube-state-metrics", None, "1"),
+        ("apiserver", None, "1"),
+        ("apiserver", CLUSTER, "1"),
+        ("apiserver", "globex-lab", "1"),
+    }
+    assert {one["metric"]["tenant"] for one in monitored.query("capi_cluster_info")} == {"acme", "globex"}
+    requests = 'sum by (cluster) (apiserver_request_total{job="apiserver"}) > 0'
+    assert {one["metric"].get("cluster") for one in monitored.query(requests)} == {None, CLUSTER, "globex-lab"}
+
+
+def test_its_parts_are_listed(monitored: Monitored) -> None:
+    outcome = monitored.region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", "laptop", "--format=json")
+    running = {part["name"]: part["alive"] for part in json.loads(outcome.stdout)["parts"]}
+
+    assert {name: running[name] for name in programs.PARTS} == dict.fromkeys(programs.PARTS, True)
+
+
+@pytest.fixture(scope="module")
+def broken(monitored: Monitored) -> tuple[Health, dict[str, Any], int]:
+    """Break a node; return the health checks, its Machine, and the number of notices before."""
+    region = monitored.region
+    health = Health(region, CLUSTER, seconds=5, startup_seconds=30)
+    before = len(monitored.notices())
+    machines = region.api().list(*MACHINE, namespace=CLUSTER)
+    machine = next(one for one in machines if one["metadata"]["labels"]["jacquard.dev/pool"] == POOL)
+    health.turn("False", [machine])
+    health.wait_for_verdict([machine["metadata"]["name"]], "the health check fails")
+    return health, machine, before
+
+
+def test_a_broken_node_is_one_notice_for_operators_and_tenant(
+    monitored: Monitored, broken: tuple[Health, dict[str, Any], int]
+) -> None:
+    _, machine, before = broken
+    wait_until(
+        lambda: len(monitored.notices()) >= before + 2,
+        timeout_seconds=_SECONDS,
+        what="both receivers get a notice",
+    )
+    found = monitored.notices()[before:]
+
+    assert sorted((one["receiver"], one["status"]) for one in found) == [(OPERATORS, FIRES), (TENANT, FIRES)]
+    labels = {
+        "alertname": "NodeUnhealthy",
+        "region": "laptop",
+        "tenant": "acme",
+        "cluster": CLUSTER,
+        "node": dig(machine, "status", "nodeRef", "name"),
+    }
+    for notice in found:
+        [alert] = notice["alerts"]
+        assert alert["labels"].items() >= labels.items()
+        assert alert["annotations"]["runbook_url"].endswith("docs/region/alerts.md#nodeunhealthy")
+
+
+def test_its_recovery_is_one_notice_for_both_and_nobody_else_got_any(
+    monitored: Monitored, broken: tuple[Health, dict[str, Any], int]
+) -> None:
+    health, machine, before = broken
+    health.turn("True", [machine])
+    wait_until(
+        lambda: len(monitored.notices()) >= before + 4,
+        timeout_seconds=_SECONDS,
+        what="both receivers get a notice about the recovery",
+    )
+
+    expected = [(receiver, status) for receiver in (OPERATORS, TENANT) for status in (FIRES, ENDS)]
+    assert sorted((one["receiver"], one["status"]) for one in monitored.notices()[before:]) == expected
