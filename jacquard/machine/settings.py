@@ -26,7 +26,7 @@ METRICS_PASSWORD = "JACQUARD_METRICS_PASSWORD"  # noqa: S105 - the name of a var
 
 
 class Monitoring(StrEnum):
-    """Whether a local region has monitoring."""
+    """Monitoring of a local region."""
 
     ON = "on"
     OFF = "off"
