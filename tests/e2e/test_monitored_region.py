@@ -60,24 +60,42 @@ def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
         pytest.skip(f"NO MONITORING: {error}; JACQUARD_MONITORING=on make setup builds it")
     with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("monitored"))) as region:
         region.variables["JACQUARD_MONITORING"] = "on"
+        region.edit("laptop/tenants/acme.yaml", "    add_ons: default\n", "    add_ons: [default, monitoring]\n")
         outcome = region.jacquard("up", region.environment)
         assert outcome.code == 0, outcome.text
         yield Monitored(region, outcome.stdout)
 
 
 def test_all_targets_respond(monitored: Monitored) -> None:
-    wait_until(lambda: len(monitored.query("up")) == 4, timeout_seconds=_SECONDS, what="all targets are scraped")
-    found = {(one["metric"]["job"], one["metric"].get("cluster"), one["value"][1]) for one in monitored.query("up")}
-
-    assert found == {
-        ("kube-state-metrics", None, "1"),
-        ("apiserver", None, "1"),
-        ("apiserver", CLUSTER, "1"),
-        ("apiserver", "globex-lab", "1"),
+    targets = {
+        ("kube-state-metrics", None): 1,
+        ("apiserver", None): 1,
+        ("apiserver", CLUSTER): 1,
+        ("apiserver", "globex-lab"): 1,
+        ("kube-state-metrics", CLUSTER): 1,
+        ("node-exporter", CLUSTER): 16,
+        ("dcgm-exporter", CLUSTER): 14,
     }
+
+    def found(expression: str) -> dict[tuple[str, str | None], int]:
+        return {
+            (one["metric"]["job"], one["metric"].get("cluster")): int(one["value"][1])
+            for one in monitored.query(f"sum by (job, cluster) ({expression})")
+        }
+
+    wait_until(lambda: found("up") == targets, timeout_seconds=_SECONDS, what="all targets are scraped")
+    assert found("count by (job, cluster) (up)") == targets
+    requests = found('apiserver_request_total{job="apiserver"}')
+    assert {cluster for _, cluster in requests} == {None, CLUSTER, "globex-lab"}
     assert {one["metric"]["tenant"] for one in monitored.query("capi_cluster_info")} == {"acme", "globex"}
-    requests = 'sum by (cluster) (apiserver_request_total{job="apiserver"}) > 0'
-    assert {one["metric"].get("cluster") for one in monitored.query(requests)} == {None, CLUSTER, "globex-lab"}
+
+
+def test_each_gpu_of_a_node_has_series_with_its_tenant(monitored: Monitored) -> None:
+    expression = "count by (region, tenant, cluster) (DCGM_FI_DEV_GPU_UTIL)"
+    [found] = monitored.query(expression)
+
+    assert found["metric"] == {"region": "laptop", "tenant": "acme", "cluster": CLUSTER}
+    assert found["value"][1] == str(14 * 8)
 
 
 def test_its_parts_are_listed(monitored: Monitored) -> None:

@@ -157,6 +157,15 @@ def test_the_next_commands_name_the_command_as_this_shell_finds_it(
     assert '  eval "$(jacquard env laptop)" ' in text(screen)
 
 
+def test_the_summary_has_the_addresses_of_the_monitoring(laptop: Environment) -> None:
+    screen = console()
+    summary.show(screen, laptop, STATUS, {}, {"region": 2.0}, "alerts: http://127.0.0.1:1/alerts\nnotices: /x/notices")
+
+    assert "time: 2.0 s (region 2.0 s)\nalerts: http://127.0.0.1:1/alerts\nnotices: /x/notices\n\nTry next" in text(
+        screen
+    )
+
+
 def test_a_summary_of_nothing_done_says_no_changes(laptop: Environment) -> None:
     screen = console()
     summary.show(screen, laptop, STATUS, {"laptop.bootstrap": {}, "laptop": {}}, {"region": 2.0})

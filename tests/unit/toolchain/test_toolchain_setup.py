@@ -132,6 +132,20 @@ def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: 
     assert not (cache / "binaries").exists()
 
 
+@pytest.mark.usefixtures("machine")
+def test_the_monitoring_is_announced_before_it_is_built(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    monkeypatch.setenv("JACQUARD_MONITORING", "on")
+    lines = [line.split(maxsplit=1) for line in said(setup.set_up).splitlines()]
+    [announced, started] = [number for number, (name, _) in enumerate(lines) if name in ("monitoring", "build")]
+
+    assert announced < started
+    assert "of memory while it runs" in lines[announced][1]
+    assert "alertmanager, prometheus: about" in lines[started][1]
+    assert {"alertmanager", "prometheus"} <= {path.name.split("-")[0] for path in (cache / "binaries").iterdir()}
+
+
 @pytest.mark.parametrize(
     ("raised", "code", "text"),
     [
