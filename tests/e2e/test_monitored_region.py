@@ -1,8 +1,8 @@
 """Monitoring of a local region: a node that breaks is one notice for the operators and one for its tenant.
 
 The region is laptop with two tenants. Prometheus and Alertmanager are real, and so are the API servers, Cluster API's
-health checks, and the rendered rules and routes. Exporters are simulated, and the test lets a node say that it is not
-ready. Hours of metal are shortened alone (`Health`); holds and waits of alerts are an eighth, by JACQUARD_SPEED.
+health checks, and the rendered rules and routes. Exporters are simulated. The test switches a host off, as the page
+`docs/lab/monitoring.md` does. Hold times and waits of alerts are an eighth, by JACQUARD_SPEED.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from typing import Any
 
 import pytest
 import urllib3
-from broken_nodes import MACHINE, Health
+from broken_nodes import CHECK
+from host_power import HOST
 from local_region import LocalRegion, gone_at_the_end, wait_until
 
 from jacquard.lab.rehearsal.monitoring import programs
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
-from jacquard.providers.kube.objects import dig
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
-CLUSTER, POOL = "acme-train", "train"
+CLUSTER, NODE = "acme-train", "a01-u01"
 OPERATORS, TENANT = "operators/platform", "tenant/acme/team"
 FIRES, ENDS = "firing", "resolved"
 _SECONDS = 180.0
@@ -106,22 +107,29 @@ def test_its_parts_are_listed(monitored: Monitored) -> None:
 
 
 @pytest.fixture(scope="module")
-def broken(monitored: Monitored) -> tuple[Health, dict[str, Any], int]:
-    """Break a node; return the health checks, its Machine, and the number of notices before."""
-    region = monitored.region
-    health = Health(region, CLUSTER, seconds=5, startup_seconds=30)
-    before = len(monitored.notices())
-    machines = region.api().list(*MACHINE, namespace=CLUSTER)
-    machine = next(one for one in machines if one["metadata"]["labels"]["jacquard.dev/pool"] == POOL)
-    health.turn("False", [machine])
-    health.wait_for_verdict([machine["metadata"]["name"]], "the health check fails")
-    return health, machine, before
+def before(monitored: Monitored) -> int:
+    """Switch the host of a node off; return the number of notices before."""
+    api = monitored.region.api()
+    hasten = {"op": "replace", "path": "/spec/checks/unhealthyNodeConditions/1/timeoutSeconds", "value": 10}
+    path = f"/apis/{CHECK[0]}/namespaces/{CLUSTER}/machinehealthchecks/{CLUSTER}-train-a01"
+    api.request("PATCH", path, body=[hasten], content_type="application/json-patch+json")
+    number = len(monitored.notices())
+    keep_off(monitored, "")
+    return number
 
 
-def test_a_broken_node_is_one_notice_for_operators_and_tenant(
-    monitored: Monitored, broken: tuple[Health, dict[str, Any], int]
-) -> None:
-    _, machine, before = broken
+def keep_off(monitored: Monitored, value: str | None) -> None:
+    """Keep the power of the host off, until the value is None."""
+    annotations = {"metadata": {"annotations": {"reboot.metal3.io/broken": value}}}
+    monitored.region.api().patch(ObjectRef(*HOST, NODE, CLUSTER), annotations, field_manager="test")
+
+
+def receivers(notices: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return receiver and status of each notice, sorted."""
+    return sorted((one["receiver"], one["status"]) for one in notices)
+
+
+def test_a_broken_node_is_one_notice_for_operators_and_tenant(monitored: Monitored, before: int) -> None:
     wait_until(
         lambda: len(monitored.notices()) >= before + 2,
         timeout_seconds=_SECONDS,
@@ -129,25 +137,16 @@ def test_a_broken_node_is_one_notice_for_operators_and_tenant(
     )
     found = monitored.notices()[before:]
 
-    assert sorted((one["receiver"], one["status"]) for one in found) == [(OPERATORS, FIRES), (TENANT, FIRES)]
-    labels = {
-        "alertname": "NodeUnhealthy",
-        "region": "laptop",
-        "tenant": "acme",
-        "cluster": CLUSTER,
-        "node": dig(machine, "status", "nodeRef", "name"),
-    }
+    assert receivers(found) == [(OPERATORS, FIRES), (TENANT, FIRES)]
+    labels = {"alertname": "NodeUnhealthy", "region": "laptop", "tenant": "acme", "cluster": CLUSTER, "node": NODE}
     for notice in found:
         [alert] = notice["alerts"]
         assert alert["labels"].items() >= labels.items()
         assert alert["annotations"]["runbook_url"].endswith("docs/region/alerts.md#nodeunhealthy")
 
 
-def test_its_recovery_is_one_notice_for_both_and_nobody_else_got_any(
-    monitored: Monitored, broken: tuple[Health, dict[str, Any], int]
-) -> None:
-    health, machine, before = broken
-    health.turn("True", [machine])
+def test_its_recovery_is_one_notice_for_both_and_there_was_no_other(monitored: Monitored, before: int) -> None:
+    keep_off(monitored, None)
     wait_until(
         lambda: len(monitored.notices()) >= before + 4,
         timeout_seconds=_SECONDS,
@@ -155,4 +154,4 @@ def test_its_recovery_is_one_notice_for_both_and_nobody_else_got_any(
     )
 
     expected = [(receiver, status) for receiver in (OPERATORS, TENANT) for status in (FIRES, ENDS)]
-    assert sorted((one["receiver"], one["status"]) for one in monitored.notices()[before:]) == expected
+    assert receivers(monitored.notices()[before:]) == expected
