@@ -109,7 +109,7 @@ def clean(progress: Progress, *, shared: bool) -> None:
                 shutil.rmtree(folder)
 
 
-_MONITORING = "Prometheus and Alertmanager in the local region; they take about MEMORY of memory while it runs"
+_MONITORING = "Prometheus and Alertmanager in the local region; they take about 500 MB of memory while it runs"
 _TOOL_CACHES = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
 
 
