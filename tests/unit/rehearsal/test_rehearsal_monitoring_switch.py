@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.monitoring import programs, switch
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
@@ -87,3 +91,32 @@ def test_only_changed_files_are_reported(region: Region) -> None:
     assert [path.name for path in (programs.folder(region) / "prometheus").rglob("*") if path.is_file()] == [
         "prometheus.yaml"
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "message"),
+    [(200, "", None), (500, "failed to reload config: yaml\n", "prometheus: failed to reload config: yaml")],
+)
+def test_a_program_that_rejects_its_files_is_reported(status: int, text: str, message: str | None) -> None:
+    requested = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            requested.append(self.path)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        addresses = programs.Addresses(prometheus=running.server_port, alertmanager=1, exporters=2)
+        with pytest.raises(RehearsalError, match=message) if message else nullcontext():
+            programs.reload("prometheus", addresses)
+        running.shutdown()
+
+    assert requested == ["/-/reload"]
+    with pytest.raises(RehearsalError, match=r"^alertmanager: .*refused"):
+        programs.reload("alertmanager", addresses)

@@ -32,6 +32,8 @@ class Monitoring:
         self._apis = Apis(region)
         self._observed: Observed | None = None
         self._speed = settings.speed()
+        self._unread: set[str] = set()
+        """Programs with changed files that they have not read."""
         exporters = Exporters(self._apis, self._resources)
         server.start(self._addresses.exporters, exporters, programs.notices(region))
 
@@ -42,16 +44,18 @@ class Monitoring:
             return
         host, speed = self._addresses.host, self._speed
         routes = configuration.alertmanager(self._observed, receiver=host("exporters"), speed=speed)
-        if routes is not None:
-            self._run(programs.ALERTMANAGER, routes, {})
+        self._run(programs.ALERTMANAGER, routes, {})
         scrapes = configuration.prometheus(
             self._observed, exporters=host("exporters"), alertmanager=host(programs.ALERTMANAGER), speed=speed
         )
         self._run(programs.PROMETHEUS, scrapes, configuration.rules(self._observed, speed))
 
     def _run(self, program: str, written: configuration.Json, rules: dict[str, configuration.Json]) -> None:
-        changed = programs.write(self._region, program, written, rules)
-        programs.ensure(self._region, program, self._addresses, changed=changed)
+        if programs.write(self._region, program, written, rules):
+            self._unread.add(program)
+        if not programs.start(self._region, program, self._addresses) and program in self._unread:
+            programs.reload(program, self._addresses)
+        self._unread.discard(program)
 
     def _resources(self) -> list[Object]:
         return resources_of(self._observed.values) if self._observed else []

@@ -26,6 +26,8 @@ _INTERVAL = "30s"
 """Interval of scrapes and rules by default (PO: scrapeInterval, evaluationInterval)."""
 _SHORTEST_MILLISECONDS = 1000
 _NAMESPACE = "monitoring"
+_NO_RECEIVERS: Json = {"route": {"receiver": "null"}, "receivers": [{"name": "null"}]}
+"""Configuration without values of a region: no notice is sent."""
 _PORTS = {NODE_EXPORTER: 9100, DCGM: 9400}
 _FIELDS = {"targetLabel": "target_label", "sourceLabels": "source_labels"}
 """Fields of a relabeling whose names differ from those of Prometheus."""
@@ -65,17 +67,15 @@ def rules(observed: Observed, speed: float) -> dict[str, Json]:
     }
 
 
-def alertmanager(observed: Observed, *, receiver: str, speed: float) -> Json | None:
-    """Return the rendered routes, whose receivers all post to the receiver of this machine; None without receivers.
+def alertmanager(observed: Observed, *, receiver: str, speed: float) -> Json:
+    """Return the rendered routes, whose receivers all post to the receiver of this machine.
 
     Args:
         observed: the objects.
         receiver: host and port of the receiver.
         speed: how much shorter than in a region waiting times are.
     """
-    configuration = (observed.values.get("alertmanager") or {}).get("config")
-    if configuration is None:
-        return None
+    configuration = (observed.values.get("alertmanager") or {}).get("config") or _NO_RECEIVERS
     kept = {key: value for key, value in faster(configuration, speed).items() if key != "global"}
     return {**kept, "receivers": [_local(one, receiver) for one in configuration["receivers"]]}
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,26 @@ def write(region: Region, program: str, configuration: Mapping[str, Any], rules:
     return changed
 
 
-def ensure(region: Region, program: str, addresses: Addresses, *, changed: bool) -> None:
-    """Start a program unless it runs; otherwise let it read changed files."""
+def reload(program: str, addresses: Addresses) -> None:
+    """Let a program read its changed files.
+
+    Raises:
+        RehearsalError: it does not respond yet, or rejects a file.
+    """
+    try:
+        answer = urllib3.request("POST", f"http://{addresses.host(program)}/-/reload", timeout=10, retries=False)
+    except urllib3.exceptions.HTTPError as error:
+        msg = f"{program}: {error}"
+        raise RehearsalError(msg) from error
+    if answer.status != HTTPStatus.OK:
+        msg = f"{program}: {answer.data.decode().strip()}"
+        raise RehearsalError(msg)
+
+
+def start(region: Region, program: str, addresses: Addresses) -> bool:
+    """Start a program with its files; return False if it runs already."""
     if any(process.part == program for process in processes.running(region.folder)):
-        if changed:
-            with suppress(urllib3.exceptions.HTTPError):
-                urllib3.request("POST", f"http://{addresses.host(program)}/-/reload", timeout=10, retries=False)
-        return
+        return False
     home = folder(region) / program
     arguments = [f"--config.file={home / program}.yaml", f"--web.listen-address={addresses.host(program)}"]
     if program == PROMETHEUS:
@@ -111,6 +125,7 @@ def ensure(region: Region, program: str, addresses: Addresses, *, changed: bool)
     executable.symlink_to(binaries.path(program))
     log = region.logs / f"{program}.log"
     processes.launch([str(executable), *arguments], log=log, environment=os.environ, folder=region.folder)
+    return True
 
 
 def await_ready(region: Region, seconds: float) -> Addresses:
@@ -130,7 +145,7 @@ def await_ready(region: Region, seconds: float) -> Addresses:
 
 def _responds(address: str) -> bool:
     with suppress(urllib3.exceptions.HTTPError):
-        return urllib3.request("GET", f"http://{address}/-/ready", timeout=3, retries=False).status == 200  # noqa: PLR2004 - HTTP status code
+        return urllib3.request("GET", f"http://{address}/-/ready", timeout=3, retries=False).status == HTTPStatus.OK
     return False
 
 
