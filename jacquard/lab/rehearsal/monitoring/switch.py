@@ -10,6 +10,7 @@ from jacquard.lab.rehearsal.monitoring import programs
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import settings
+from jacquard.machine.errors import ToolchainError
 from jacquard.machine.settings import Monitoring
 
 
@@ -26,9 +27,18 @@ def ensure(region: Region, say: Callable[[str], None]) -> None:
         processes.kill(running)
         shutil.rmtree(folder, ignore_errors=True)
         return
-    for program in programs.PROGRAMS:
-        binaries.path(program)  # fails before anything starts
+    _require_programs()
     if not running:
         folder.mkdir(parents=True, exist_ok=True)
         programs.Addresses.written(region)
     python_parts.ensure(region, processes.MONITORING, say, f"{settings.speed():g}")
+
+
+def _require_programs() -> None:
+    for program in programs.PROGRAMS:
+        try:
+            binaries.path(program)
+        except ToolchainError as error:
+            # A region keeps its monitoring without the variable, and set-up builds nothing for it then.
+            msg = f"{error} with {settings.MONITORING}=on, or set {settings.MONITORING}=off"
+            raise ToolchainError(msg) from error
