@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER, NODE = "acme-train", "a01-u01"
 OPERATORS, TENANT = "operators/platform", "tenant/acme/team"
+UNHEALTHY = "NodeUnhealthy"
 FIRES, ENDS = "firing", "resolved"
 _SECONDS = 180.0
 
@@ -47,8 +48,17 @@ class Monitored:
         return found
 
     def notices(self) -> list[dict[str, Any]]:
-        """Return all notices so far."""
-        return [json.loads(line) for line in self._file.read_text().splitlines()] if self._file.exists() else []
+        """Return all notices to tenants so far, and those to the operators about the node.
+
+        On a busy machine, operators may get further notices: real processes are not faster than in a region.
+        """
+        lines = self._file.read_text().splitlines() if self._file.exists() else []
+        return [
+            notice
+            for notice in map(json.loads, lines)
+            if notice["receiver"].startswith("tenant/")
+            or any(alert["labels"].get("node") == NODE for alert in notice["alerts"])
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +134,9 @@ def keep_off(monitored: Monitored, value: str | None) -> None:
     monitored.region.api().patch(ObjectRef(*HOST, NODE, CLUSTER), annotations, field_manager="test")
 
 
-def receivers(notices: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return receiver and status of each notice, sorted."""
-    return sorted((one["receiver"], one["status"]) for one in notices)
+def receivers(notices: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    """Return receiver, status and alert of each notice, sorted."""
+    return sorted((one["receiver"], one["status"], one["alerts"][0]["labels"]["alertname"]) for one in notices)
 
 
 def test_a_broken_node_is_one_notice_for_operators_and_tenant(monitored: Monitored, before: int) -> None:
@@ -137,8 +147,8 @@ def test_a_broken_node_is_one_notice_for_operators_and_tenant(monitored: Monitor
     )
     found = monitored.notices()[before:]
 
-    assert receivers(found) == [(OPERATORS, FIRES), (TENANT, FIRES)]
-    labels = {"alertname": "NodeUnhealthy", "region": "laptop", "tenant": "acme", "cluster": CLUSTER, "node": NODE}
+    assert receivers(found) == [(OPERATORS, FIRES, UNHEALTHY), (TENANT, FIRES, UNHEALTHY)]
+    labels = {"region": "laptop", "tenant": "acme", "cluster": CLUSTER, "node": NODE}
     for notice in found:
         [alert] = notice["alerts"]
         assert alert["labels"].items() >= labels.items()
@@ -153,5 +163,5 @@ def test_its_recovery_is_one_notice_for_both_and_there_was_no_other(monitored: M
         what="both receivers get a notice about the recovery",
     )
 
-    expected = [(receiver, status) for receiver in (OPERATORS, TENANT) for status in (FIRES, ENDS)]
+    expected = [(receiver, status, UNHEALTHY) for receiver in (OPERATORS, TENANT) for status in (FIRES, ENDS)]
     assert receivers(monitored.notices()[before:]) == expected
