@@ -13,10 +13,10 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent.parent / "support"))
 
 from api_server import LocalApiServer
+from captured_commands import start_captured
 from environment_data import ENVIRONMENTS, reference
-from grown_region import grow
 from local_region import wait_until
-from piped import piped
+from multiplied_region import multiply
 from programs import Programs
 from victoria_stores import is_healthy, request
 
@@ -25,13 +25,13 @@ __all__ = [
     "LocalApiServer",
     "Measured",
     "Programs",
-    "grow",
     "is_healthy",
     "meanwhile",
     "measured",
-    "piped",
+    "multiply",
     "reference",
     "request",
+    "start_captured",
     "wait_until",
 ]
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
-from local_region import LocalRegion, end, gone_at_the_end
-from plug_ins_told import by_whose
+from local_region import LocalRegion, delete_region, deleted_at_exit
+from provider_report import provider_line
 from xdist.scheduler import LoadFileScheduling
 
 from jacquard.lab.toolchain.engine import choose
@@ -65,13 +65,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say by whose plug-ins the engine ran."""
-    terminalreporter.write_line(by_whose(choose(fetch=False)))
+    terminalreporter.write_line(provider_line(choose(fetch=False)))
 
 
 @pytest.fixture(scope="session")
 def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[LocalRegion]:
     """A region that is up, and gone at the end whatever happened."""
-    with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("region"))) as local:
+    with deleted_at_exit(LocalRegion(tmp_path_factory.mktemp("region"))) as local:
         request.config.stash[_REGION] = local
         yield local
 
@@ -82,7 +82,7 @@ def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
     local = request.config.stash.get(_REGION, None)
     if local is not None and request.path.stem not in _OF_A_REGION:
         del request.config.stash[_REGION]
-        end(local)
+        delete_region(local)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from api_server import LocalApiServer
 from environment_data import reference
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.inputs import admission
 from components.lookups.admission import admission_rules
@@ -189,7 +189,7 @@ def _enforce(server: LocalApiServer, given: AdmissionInput) -> None:
     for body in ({**policy.body, "spec": spec}, binding.body):
         server.api.apply(body, field_manager="test", force=True)
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": "default"}}
-    patience = Patience(WAIT_SECONDS)
+    patience = ScaledTimeout(WAIT_SECONDS)
     while token not in _denial(server, probe) or given.policies[0].name not in _denial(server, probe):
         assert not patience.is_over(), "the API server does not evaluate the policy"
         time.sleep(0.2)

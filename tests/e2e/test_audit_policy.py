@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from api_server import LocalApiServer
 from environment_data import reference
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.control_planes.api_server import flags
@@ -64,7 +64,7 @@ def recorded(server: LocalApiServer) -> list[dict[str, Any]]:
         server.as_user(user, method="PUT", path=LEASE, body={})
     api.create(_object("v1", "ConfigMap", _END), field_manager="test")
 
-    patience, log = Patience(_RECORDED_SECONDS), server.folder / "kube-apiserver.log"
+    patience, log = ScaledTimeout(_RECORDED_SECONDS), server.folder / "kube-apiserver.log"
     while True:
         lines = log.read_text().splitlines()
         events = [json.loads(line) for line in lines if line.startswith('{"kind":"Event"')]

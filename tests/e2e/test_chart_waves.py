@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chart_rollouts import VERSIONS, offered, ruled, with_third_cluster
+from chart_rollouts import VERSIONS, with_newer_release, with_third_cluster, with_waves
 from helm_charts import CHARTS
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
@@ -41,9 +41,9 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         VERSIONS, f'{CHART}, url: "{pinned.url}", version: {NEW}', f'{CHART}, url: "{pinned.url}", version: {OLD}'
     )
     bench.edit(VERSIONS, pinned.digest, OLD_DIGEST)
-    offered(bench, CHART, NEW)
-    ruled(bench, "canary_tenants: [globex]")
-    with gone_at_the_end(local):
+    with_newer_release(bench, CHART, NEW)
+    with_waves(bench, "canary_tenants: [globex]")
+    with deleted_at_exit(local):
         yield local
 
 

@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.inputs.cluster_namespaces import of_cluster
 from components.lookups.pools import clusters
@@ -103,7 +103,7 @@ def _counted(server: LocalApiServer, quota: ObjectRef) -> bool:
 
 
 def _wait(holds: Callable[[], bool], what: str) -> None:
-    patience = Patience(_SETTLED_SECONDS)
+    patience = ScaledTimeout(_SETTLED_SECONDS)
     while not holds():
         assert not patience.is_over(), f"not so after {_SETTLED_SECONDS:.0f} s: {what}"
         time.sleep(0.2)

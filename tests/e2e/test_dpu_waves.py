@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_while_it_moves
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_while_changing
 
 from components.programs.dpu_decision import AWAY, READY
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
@@ -33,7 +33,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     local = LocalRegion(tmp_path_factory.mktemp("dpus"))
     release = f"  release: {{max_away: {MOST}, max_away_per_vpc: {MOST_PER_VPC}}}\n  management_api:"
     local.edit(f"{ENVIRONMENT}/region.yaml", "  management_api:", release)
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         yield local
 
 
@@ -103,7 +103,7 @@ def test_the_waves_of_a_promotion_are_flashed_and_nobody_touches_anything(region
         told = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
         assert told.code == 0, told.text
         region.up()
-        wait_while_it_moves(
+        wait_while_changing(
             partial(state, region),
             lambda found, deployment=deployment: found[deployment]["settled"],
             still_seconds=STILL_SECONDS,

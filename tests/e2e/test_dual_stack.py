@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest
@@ -101,7 +101,7 @@ def test_a_service_has_an_address_of_each_family_that_it_asks_for_ipv4_first(
 
 def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, blocks: dict[str, list[str]]) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "first"}}
-    patience, found = Patience(_SETTLED_SECONDS), _made(server, node)
+    patience, found = ScaledTimeout(_SETTLED_SECONDS), _made(server, node)
 
     while "podCIDRs" not in found.get("spec", {}):
         assert not patience.is_over(), f"no part of a prefix was given; see {server.folder}"

@@ -36,7 +36,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
                 case Command(words=words):
                     assert words in {("make", "python"), ("make", "setup"), ("source", ".venv/bin/activate")}
     finally:
-        region.kill_what_still_runs()
+        region.kill_running_commands()
         region.jacquard("down", "edge-1")
         for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
             written.unlink()  # where Pulumi.yaml of this clone says

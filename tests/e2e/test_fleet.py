@@ -94,7 +94,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         yield found
     finally:
         for region in (found.full, found.roomy):
-            region.kill_what_still_runs()
+            region.kill_running_commands()
             region.jacquard("down", region.environment)
             for written in (paths.ROOT / "environments").glob(f"Pulumi.{region.environment}*.yaml"):
                 written.unlink()  # where Pulumi.yaml of this clone says

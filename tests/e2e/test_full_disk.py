@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mill import DATA, STACK, WRITES_OF_A_CHANGE, Mill, applied, serving
+from faulty_stack import DATA, STACK, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
 from small_disk import SmallDisk
 
 from jacquard.engine import state_files
@@ -29,14 +29,16 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 
 @pytest.fixture
-def mill(disk: SmallDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mill]:
+def mill(disk: SmallDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStack]:
     (tmp_path / "home" / "pulumi").mkdir(parents=True)
     (tmp_path / "home" / "pulumi" / "state").symlink_to(disk.path)
     with serving(tmp_path / "server") as server, applied(server, tmp_path, monkeypatch) as made:
         yield made
 
 
-def test_a_disk_that_is_full_at_the_start_stops_the_up_before_its_first_change(mill: Mill, disk: SmallDisk) -> None:
+def test_a_disk_that_is_full_at_the_start_stops_the_up_before_its_first_change(
+    mill: FaultyStack, disk: SmallDisk
+) -> None:
     mill.declare(DATA[1])
     disk.fill()
 
@@ -51,7 +53,7 @@ def test_a_disk_that_is_full_at_the_start_stops_the_up_before_its_first_change(m
     mill.require(DATA[1])
 
 
-def test_an_engine_that_cannot_write_its_lock_leaves_nothing_in_the_way(mill: Mill, disk: SmallDisk) -> None:
+def test_an_engine_that_cannot_write_its_lock_leaves_nothing_in_the_way(mill: FaultyStack, disk: SmallDisk) -> None:
     mill.declare(DATA[1])
     disk.fill()
 
@@ -67,7 +69,7 @@ def test_an_engine_that_cannot_write_its_lock_leaves_nothing_in_the_way(mill: Mi
 
 @pytest.mark.parametrize("point", [1, WRITES_OF_A_CHANGE // 2])
 def test_a_disk_that_becomes_full_during_an_up_costs_one_command_at_most(
-    mill: Mill, disk: SmallDisk, point: int
+    mill: FaultyStack, disk: SmallDisk, point: int
 ) -> None:
     assert mill.engine.file_state is not None
     mill.declare(DATA[1])
@@ -96,7 +98,7 @@ def test_a_disk_that_becomes_full_during_an_up_costs_one_command_at_most(
     assert state_files.remove_rests(mill.engine.file_state, STACK) == 0
 
 
-def restored_up(mill: Mill) -> Run:
+def restored_up(mill: FaultyStack) -> Run:
     """Apply the stack; if its state is damaged, after the command in the error.
 
     Whether the last write replaced the state with a part depends on the space that earlier writes had freed.

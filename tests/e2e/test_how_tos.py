@@ -36,7 +36,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         committed(region.environments)
         yield region
     finally:
-        region.kill_what_still_runs()
+        region.kill_running_commands()
         region.jacquard("down", "edge-1")
         for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
             written.unlink()  # where Pulumi.yaml of this clone says

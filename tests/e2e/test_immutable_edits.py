@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from engine_order import applied, assert_in_order, previewed, those
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from engine_order import applied, assert_in_order, operations_on, previewed
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
 from region_contents import commit
 from region_steps import edited
 
@@ -40,7 +40,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
     edited(local, "allocate", ENVIRONMENT)
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         local.up()
         yield local
 
@@ -74,14 +74,16 @@ def test_a_vpc_on_ovn_under_another_name_is_another_vpc_of_the_same_class(region
     plan = previewed(region)
     done = applied(region)
 
-    assert plan.held == []  # the VPC that the former is called after has left the data
+    assert plan.blocked == []  # the VPC that the former is called after has left the data
     assert plan.names["create"]["DPUVPC"] == {"tenant-globex/outpost"}
     assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/annex"}
     assert plan.names["update"]["IsolationClass"] == {"ovn"}
     assert "replace" not in plan.names
-    made = [those(done, "create", kind, "outpost-") for kind in NETWORKS]
-    assert_in_order(*made, *(those(done, "delete", kind, "annex-") for kind in reversed(NETWORKS)))
-    assert_in_order(*(those(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+    made = [operations_on(done, "create", kind, "outpost-") for kind in NETWORKS]
+    assert_in_order(*made, *(operations_on(done, "delete", kind, "annex-") for kind in reversed(NETWORKS)))
+    assert_in_order(
+        *(operations_on(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration"))
+    )
     after = live(region, VPC_API, "IsolationClass")
     assert uids(after) == uids(before)
     assert after["ovn"]["spec"]["provisioner"] == before["ovn"]["spec"]["provisioner"]
@@ -95,17 +97,20 @@ def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: 
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--confirm", str(plan.word))
+    done = applied(region, "--confirm", str(plan.token))
 
-    assert [line.split()[:2] for line in plan.held] == [["delete", "DPUVPC"], ["delete", "DPUVirtualNetwork"]]
+    assert [line.split()[:2] for line in plan.blocked] == [["delete", "DPUVPC"], ["delete", "DPUVirtualNetwork"]]
     assert plan.names["create"].keys() == {"DPUServiceConfiguration", "DPUServiceIPAM", "DPUServiceInterface"}
     assert plan.names["update"]["DPUDeployment"] == {"dpf-operator-system/globex"}
     assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/globex", "tenant-globex/outpost"}
     assert plan.names["delete"]["DPUDeployment"] == {"dpf-operator-system/outpost"}
     assert "replace" not in plan.names
-    made, named = those(done, "create", "DPUServiceConfiguration"), those(done, "update", "DPUDeployment")
+    made, named = (
+        operations_on(done, "create", "DPUServiceConfiguration"),
+        operations_on(done, "update", "DPUDeployment"),
+    )
     for vpc in ("globex-", "outpost-"):
-        assert_in_order(made, named, *(those(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
+        assert_in_order(made, named, *(operations_on(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
     after = live(region, SERVICE_API, "DPUDeployment")["globex"]
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["spec"]["services"]["hbn"]["serviceConfiguration"] == "globex-hbn"
@@ -130,13 +135,15 @@ def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: Local
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--confirm", str(plan.word))
+    done = applied(region, "--confirm", str(plan.token))
 
-    assert any(line.startswith("delete NetworkPolicy default/flat: ") for line in plan.held)
+    assert any(line.startswith("delete NetworkPolicy default/flat: ") for line in plan.blocked)
     assert (plan.names["create"]["Vpc"], plan.names["create"]["Subnet"]) == ({"flat"}, {"flat-pods"})
     assert "replace" not in plan.names
     assert_in_order(
-        those(done, "create", "Vpc"), those(done, "create", "Subnet"), those(done, "delete", "NetworkPolicy")
+        operations_on(done, "create", "Vpc"),
+        operations_on(done, "create", "Subnet"),
+        operations_on(done, "delete", "NetworkPolicy"),
     )
     [subnet] = live(region, "kubeovn.io/v1", "Subnet", CLUSTER).values()
     assert subnet["spec"]["vpc"] in live(region, "kubeovn.io/v1", "Vpc", CLUSTER)
@@ -149,12 +156,14 @@ def test_a_cluster_goes_back_to_policies_and_its_switch_goes_before_its_vpc(regi
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--confirm", str(plan.word))
+    done = applied(region, "--confirm", str(plan.token))
 
-    assert {line.split()[1] for line in plan.held} >= {"Subnet", "Vpc"}
+    assert {line.split()[1] for line in plan.blocked} >= {"Subnet", "Vpc"}
     assert "replace" not in plan.names
     assert_in_order(
-        those(done, "create", "NetworkPolicy"), those(done, "delete", "Subnet"), those(done, "delete", "Vpc")
+        operations_on(done, "create", "NetworkPolicy"),
+        operations_on(done, "delete", "Subnet"),
+        operations_on(done, "delete", "Vpc"),
     )
     assert "flat" in live(region, "networking.k8s.io/v1", "NetworkPolicy", CLUSTER)
 
@@ -193,11 +202,11 @@ def test_another_image_and_flavor_come_are_named_and_the_former_stay_for_those_t
     plan = previewed(region)
     done = applied(region)
 
-    assert (plan.held, "replace" in plan.names) == ([], False)
+    assert (plan.blocked, "replace" in plan.names) == ([], False)
     deployments = live(region, SERVICE_API, "DPUDeployment").values()
     for kind, field in FLASHED.items():
         assert (len(plan.names["create"][kind]), kind in plan.names.get("update", {})) == (1, False)
-        assert_in_order(those(done, "create", kind), those(done, "update", "DPUDeployment"))
+        assert_in_order(operations_on(done, "create", kind), operations_on(done, "update", "DPUDeployment"))
         former, after = before[kind], live(region, FLASH_API, kind)
         assert uids(former) < uids(after)
         assert {body["spec"]["dpus"][field] for body in deployments} - former.keys() == after.keys() - former.keys()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from api_server import LocalApiServer
 from dpu_rollouts import OTHER_IMAGE
-from engine_order import assert_in_order, those
+from engine_order import assert_in_order, operations_on
 from environment_data import copy_data
 from ordered_stack import declared, run, serving, stack
 from pulumi_project import Project
@@ -91,13 +91,19 @@ def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
     comes, goes = (Counter(one.kind for one in done if one.operation == what) for what in ("create", "delete"))
     assert {kind: (comes[kind], goes[kind]) for kind in comes | goes} == COME_AND_GO
     assert {one.kind for one in done if one.operation == "update"} == NAME_OTHERS
-    flashed = [one for kind in ("BFB", "DPUFlavor") for one in those(done, "create", kind)]
-    assert_in_order(flashed, those(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"])
-    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in NETWORKS))
-    assert_in_order(those(done, "create", "DPUServiceConfiguration", "spare-"), those(done, "update", *SPARE))
+    flashed = [one for kind in ("BFB", "DPUFlavor") for one in operations_on(done, "create", kind)]
+    assert_in_order(
+        flashed, operations_on(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"]
+    )
+    assert_in_order(*(operations_on(done, "create", kind, "outpost-") for kind in NETWORKS))
+    assert_in_order(
+        operations_on(done, "create", "DPUServiceConfiguration", "spare-"), operations_on(done, "update", *SPARE)
+    )
     for vpc in ("annex-", "spare-"):
-        assert_in_order(*(those(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
-    assert_in_order(*(those(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+        assert_in_order(*(operations_on(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
+    assert_in_order(
+        *(operations_on(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration"))
+    )
     for kind, former in kept.items():
         assert former.items() < uids(server, *kind).items()  # DPUs that have it have it still
     assert uids(server, *CLASS) == isolation
@@ -122,13 +128,15 @@ def test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_ano
     planned, done = run(project, "preview"), run(project, "up")
 
     assert {one[:3] for one in planned} == {one[:3] for one in done}
-    made = [one for kind in ("BFB", "DPUFlavor") for one in those(done, "create", kind)]
+    made = [one for kind in ("BFB", "DPUFlavor") for one in operations_on(done, "create", kind)]
     assert [one.kind for one in made] == ["BFB", "DPUFlavor"]
-    assert_in_order(made, those(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"])
+    assert_in_order(
+        made, operations_on(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"]
+    )
     for kind, former in kept.items():
         assert former.items() < uids(server, *kind).items()
-    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in NETWORKS))
-    assert_in_order(*(those(done, "delete", kind, "outpost-") for kind in reversed(NETWORKS)))
+    assert_in_order(*(operations_on(done, "create", kind, "outpost-") for kind in NETWORKS))
+    assert_in_order(*(operations_on(done, "delete", kind, "outpost-") for kind in reversed(NETWORKS)))
     vpcs = [body["metadata"] for body in server.api.list(CLASS[0], "DPUVPC")]
     assert [one["namespace"] for one in vpcs if one["name"] == "outpost"] == ["tenant-acme"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from engine_order import assert_in_order, those
+from engine_order import assert_in_order, operations_on
 from environment_data import copy_data
 from ordered_stack import declared, run, serving, stack
 from pulumi_project import Project
@@ -64,7 +64,9 @@ def test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects(bench: Workbench, proj
     assert {one[:3] for one in planned} == {one[:3] for one in done}
     assert {one.operation for one in done} == {"create", "delete"}
     assert_in_order(
-        those(done, "create", "Vpc"), those(done, "create", "Subnet"), those(done, "delete", "NetworkPolicy")
+        operations_on(done, "create", "Vpc"),
+        operations_on(done, "create", "Subnet"),
+        operations_on(done, "delete", "NetworkPolicy"),
     )
 
     put_behind(bench, "policy-only", "cilium")
@@ -72,5 +74,7 @@ def test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects(bench: Workbench, proj
     assert {one[:3] for one in planned} == {one[:3] for one in done}
     assert {one.operation for one in done} == {"create", "delete"}
     assert_in_order(
-        those(done, "create", "NetworkPolicy"), those(done, "delete", "Subnet"), those(done, "delete", "Vpc")
+        operations_on(done, "create", "NetworkPolicy"),
+        operations_on(done, "delete", "Subnet"),
+        operations_on(done, "delete", "Vpc"),
     )

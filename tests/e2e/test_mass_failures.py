@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from away import Group, Watch, uids
 from broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 from pools_of_four import CLUSTER, region_of
+from unavailable_nodes import Group, Watch, uids
 from watches import watched_uids
 
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
@@ -46,7 +46,7 @@ _STAGE = "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provisioned"
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of fifty nodes, all ready; gone at the end whatever happened."""
     folder = tmp_path_factory.mktemp("mass-failures")
-    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS, network_boot=True)) as local:
+    with deleted_at_exit(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS, network_boot=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
         local.up()
         yield local

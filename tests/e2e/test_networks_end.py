@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from engine_order import applied, assert_in_order, previewed, those
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from engine_order import applied, assert_in_order, operations_on, previewed
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
 from region_contents import commit
 from region_steps import edited
 
@@ -54,7 +54,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
     edited(local, "allocate", ENVIRONMENT)
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         yield local
 
 
@@ -154,11 +154,13 @@ def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(regio
     plan = previewed(region)
     done = applied(region)
 
-    assert (plan.held, plan.word) == ([], None)  # nobody lives there any more
+    assert (plan.blocked, plan.token) == ([], None)  # nobody lives there any more
     assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/globex"}
     kinds = ("DPUServiceInterface", "DPUVirtualNetwork", "DPUVPC")
-    assert_in_order(*(those(done, "delete", kind, "globex-") for kind in kinds))
-    assert_in_order(*(those(done, "delete", kind, "globex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+    assert_in_order(*(operations_on(done, "delete", kind, "globex-") for kind in kinds))
+    assert_in_order(
+        *(operations_on(done, "delete", kind, "globex-") for kind in ("DPUDeployment", "DPUServiceConfiguration"))
+    )
     assert {kind for kind in ("DPUVPC", "DPUVirtualNetwork") if names(region, VPC_API, kind)} == set()
     assert names(region, SERVICE_API, "DPUServiceInterface", "tenant-globex") == set()
     assert names(region, SERVICE_API, "DPUDeployment") == {"acme", "unassigned"}
@@ -174,10 +176,10 @@ def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, *(("--confirm", plan.word) if plan.word else ()))
+    done = applied(region, *(("--confirm", plan.token) if plan.token else ()))
 
     assert plan.names["delete"]["IsolationClass"] == {OVN}
-    writer = [one for one in those(done, "delete", "HelmRelease") if one.name.endswith(WRITER)]
-    assert_in_order(those(done, "delete", "IsolationClass"), writer)
+    writer = [one for one in operations_on(done, "delete", "HelmRelease") if one.name.endswith(WRITER)]
+    assert_in_order(operations_on(done, "delete", "IsolationClass"), writer)
     for kind, gone in OF_OVN.items():
         assert not gone & names(region, *kind)

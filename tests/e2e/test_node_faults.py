@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from away import uids
 from broken_nodes import counted_repairs
 from faulty_nodes import (
     LOST,
@@ -41,8 +40,9 @@ from faulty_nodes import (
 )
 from host_power import HOST, power_states, watched_power
 from kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 from pools_of_four import CLUSTER, NODES, edit, region_of
+from unavailable_nodes import uids
 from watches import watched_uids
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
@@ -67,7 +67,7 @@ _PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of four nodes in a rack with two spare hosts, and problem detectors on its nodes."""
     folder = tmp_path_factory.mktemp("node-faults")
-    with gone_at_the_end(region_of(folder, {POOL: {"spares": 2}})) as local:
+    with deleted_at_exit(region_of(folder, {POOL: {"spares": 2}})) as local:
         edit(local, lambda tenant: with_problem_detectors(with_approvals(tenant)))
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()

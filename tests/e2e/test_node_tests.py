@@ -17,7 +17,7 @@ from broken_nodes import MACHINE
 from faulty_nodes import checks, hasten, is_well, let_metal3_wait
 from host_power import HOST
 from kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log
-from local_region import ENVIRONMENT, JACQUARD, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, JACQUARD, LocalRegion, deleted_at_exit, wait_until
 from pools_of_four import CLUSTER, edit, edit_pools, region_of
 
 from components.programs.node_test_decision import FAULT
@@ -44,7 +44,7 @@ _PATIENT_SECONDS = 3600
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of two nodes that have passed their burn-in, beside a node for add-ons and spare hosts."""
     folder = tmp_path_factory.mktemp("node-tests")
-    with gone_at_the_end(region_of(folder, {"services": {"nodes": 1}, POOL: {"nodes": 2}}, racks=1)) as local:
+    with deleted_at_exit(region_of(folder, {"services": {"nodes": 1}, POOL: {"nodes": 2}}, racks=1)) as local:
         edit(local, _with_tests)
         for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
             path.unlink()

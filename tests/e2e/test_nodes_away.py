@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from away import Group, Watch, machines
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
 from pools_of_four import CLUSTER, NEXT, NODES, PAST, edit_pools, region_of
 from region_contents import commit
+from unavailable_nodes import Group, Watch, machines
 from workbench import Workbench
 
 from components.rollout.subject import DATA
@@ -82,13 +82,13 @@ class Told(NamedTuple):
 
     gone: int
     come: int
-    away: int = 0
+    unavailable: int = 0
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Twenty pools of four nodes, which are told their addresses, up; gone at the end whatever happened."""
-    with gone_at_the_end(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS, addresses=True)) as local:
+    with deleted_at_exit(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS, addresses=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
         local.up()
         commit(local)
@@ -121,7 +121,7 @@ def seen(region: LocalRegion, file: Path) -> tuple[dict[Group, Told], int]:
         assert outcome.code == 0, outcome.text
     after = machines(region)
     assert json.loads(outcome.stdout)["status"]["settled"] is True
-    moments = list(watch.away({group: min(len(before[group]), len(after[group])) for group in before}))
+    moments = list(watch.unavailable({group: min(len(before[group]), len(after[group])) for group in before}))
     found = {
         group: Told(len(was - after[group]), len(after[group] - was), max(0, *(one[group] for one in moments)))
         for group, was in before.items()
@@ -136,10 +136,10 @@ def same_as_foretold(region: LocalRegion, folder: Path) -> None:
     commit(region)
 
     assert {group: one[:2] for group, one in found.items()} == {group: one[:2] for group, one in told.items()}
-    assert {group: one.away for group, one in found.items() if one.away > told[group].away} == {}
+    assert {group: one.unavailable for group, one in found.items() if one.unavailable > told[group].unavailable} == {}
     # Who makes a node anew on its own host takes it away before: where nothing was seen, nothing was watched.
-    assert [group for group, one in told.items() if one.away and not found[group].away] == []
-    assert 0 < most <= sum(one.away for one in told.values())
+    assert [group for group, one in told.items() if one.unavailable and not found[group].unavailable] == []
+    assert 0 < most <= sum(one.unavailable for one in told.values())
 
 
 def promoted(region: LocalRegion, *pools: str) -> None:

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from installed import wheel, with_dependencies
+from captured_commands import start_captured
+from installed_wheel import install_with_dependencies, wheel
 from local_region import LocalRegion, processes_of
 from outcome import Outcome
-from piped import piped
 from walkthrough import Command, Edit, Script, steps
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -29,7 +29,7 @@ class Shell(LocalRegion):
         self.variables.pop("VIRTUAL_ENV", None)
 
     def start(self, *command: str) -> subprocess.Popen[str]:
-        process = piped(*command, folder=self.folder, variables=self.variables)
+        process = start_captured(*command, folder=self.folder, variables=self.variables)
         self._started.append(process)
         return process
 
@@ -41,7 +41,7 @@ class Shell(LocalRegion):
             case ("source", ".venv/bin/activate"):
                 self.variables["PATH"] = f"{self.folder / '.venv' / 'bin'}:{self.variables['PATH']}"
             case ("regions/.venv/bin/pip", "install", _):
-                with_dependencies(built, self.folder / "regions" / ".venv")
+                install_with_dependencies(built, self.folder / "regions" / ".venv")
             case ("python3", *rest):
                 return self.run(sys.executable, *rest)
             case ("jacquard", *rest):
@@ -91,7 +91,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
             outcome = shell.type(step.words, built)
             assert outcome is None or outcome.code == 0, f"{step.words}: {outcome.text}"
     finally:
-        shell.kill_what_still_runs()
+        shell.kill_running_commands()
         if (folder / "regions" / ".venv" / "bin" / "jacquard").exists():
             shell.folder = folder / "regions"
             shell.run(str(shell.folder / ".venv" / "bin" / "jacquard"), "down", "edge-1")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captured_commands import start_captured
 from outcome import Outcome
-from piped import piped
 
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
@@ -83,7 +83,7 @@ class Program:
 
     def pulumi(self, *arguments: str) -> Outcome:
         command = ("pulumi", *arguments, "--non-interactive")
-        process = piped(*command, folder=self.folder, variables=self._variables)
+        process = start_captured(*command, folder=self.folder, variables=self._variables)
         stdout, stderr = process.communicate()
         return Outcome(process.returncode, stdout, stderr)
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 from cluster_api import ManagementCluster, management_cluster
 from driven_pools import Pools, Seen, content, effect
-from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
-from pool_effects import BACK, FIELDS, MOVED, PROMOTED
+from pool_changes import CHANGES, before_and_after, other_image, other_pods, pool, region_with_pool, rendered, spelt
+from pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION
 
 from components.lookups.effects.effect import Effect
 from components.render import labels as keys
@@ -47,7 +47,7 @@ BESIDE = {
     "health.max_unhealthy": "MachineHealthCheck",
 }
 """Fields of other objects than the MachineDeployment, and the kind of these."""
-NOWHERE = [field for field, word in MOVED.items() if word is Effect.NONE]
+NOWHERE = [field for field, word in WITH_PROMOTION.items() if word is Effect.NONE]
 SIZES = {
     "nodes": (2, 3, 2),
     "racks": (3, 6, 3),
@@ -96,18 +96,20 @@ def histories(management: ManagementCluster) -> dict[str, History]:
 
 def changes() -> dict[str, tuple[Environment, Environment]]:
     """Return the region before and after each change; that of ``rollout.after`` to a moment that has not come."""
-    found = {field: around(field, TENANTS[field], **(AT_ONCE if field in PROMOTED else {})) for field in FIELDS}
+    found = {
+        field: before_and_after(field, TENANTS[field], **(AT_ONCE if field in PROMOTED else {})) for field in FIELDS
+    }
     for case in ("rollout.after", "later"):
         found[case] = restart(TENANTS[case], NOT_YET)
     for case, change in {"pin": other_image, "max_pods": other_pods}.items():
-        before = of_pool(pool(**AT_ONCE), TENANTS[case])
+        before = region_with_pool(pool(**AT_ONCE), TENANTS[case])
         found[case] = (before, change(before))
     return found
 
 
 def restart(tenant: str, moment: dt.datetime) -> tuple[Environment, Environment]:
     """Return the region before and after a restart of a pool at ``moment``."""
-    return around("rollout.after", tenant, value=moment, **AT_ONCE)
+    return before_and_after("rollout.after", tenant, value=moment, **AT_ONCE)
 
 
 def made(pool: Seen) -> dt.datetime:
@@ -118,7 +120,7 @@ def made(pool: Seen) -> dt.datetime:
 
 def test_each_field_of_a_pool_is_changed_here() -> None:
     assert set(FIELDS) == set(spelt(NodePoolSpec)) == set(CHANGES)
-    by_word = {word: {field for field in MOVED if MOVED[field] is word} for word in Effect}
+    by_word = {word: {field for field in WITH_PROMOTION if WITH_PROMOTION[field] is word} for word in Effect}
     assert {*AT_MACHINES, *AT_DEPLOYMENTS, *BESIDE} == by_word[Effect.IN_PLACE]
     assert {*SIZES} == by_word[Effect.SCALES]
 
@@ -127,8 +129,8 @@ def test_each_field_of_a_pool_is_changed_here() -> None:
 def test_the_controller_does_what_the_table_says(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
-    assert effect(before, after) is MOVED[field]
-    assert effect(after, back) is BACK[field]
+    assert effect(before, after) is WITH_PROMOTION[field]
+    assert effect(after, back) is REVERTED[field]
 
 
 @pytest.mark.parametrize("case", ["pin", "max_pods"])
@@ -215,7 +217,7 @@ def test_the_autoscaler_gets_a_pool_as_large_as_it_is_and_nodes_counts_again_wit
     management: ManagementCluster,
 ) -> None:
     pools, name = Pools(management.api), "handed-over"
-    fixed, bounded = (rendered(environment) for environment in around("autoscaling", name))
+    fixed, bounded = (rendered(environment) for environment in before_and_after("autoscaling", name))
     pools.declare({name: fixed})
 
     pools.declare({name: bounded})

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 from api_server import LocalApiServer
+from complete_pools import with_complete_pools
 from environment_data import ENVIRONMENTS
-from fullest_pools import with_fullest_pools
 from manifest_pins import REGISTRY, by_charts, cluster_api_by_tag
 from on_infiniband import on_infiniband
 from published_crds import CrdFolder
@@ -67,7 +67,7 @@ def of_choices() -> tuple[Manifest, ...]:
     laptop = load_environment("laptop", ENVIRONMENTS)
     backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
     chosen = [
-        with_fullest_pools(laptop),
+        with_complete_pools(laptop),
         *(on_infiniband(laptop, RdmaSpec(ports=use)) for use in (PortUse.WHOLE, PortUse.SHARED)),
         *(by_charts(laptop, handed_over=handed_over) for handed_over in (True, False)),
         *(cluster_api_by_tag(laptop, registry) for registry in (REGISTRY, None)),

@@ -11,7 +11,7 @@ import pytest
 from fake_forge import BOT, FakeForge, fake_forge
 from local_region import ENVIRONMENT, JACQUARD, LocalRegion
 from outcome import Outcome
-from region_contents import changed, commit, foretold, machines
+from region_contents import changed, commit, machines, predicted
 from repositories import COMMIT, git
 
 from jacquard.cli.errors import ExitCode
@@ -88,7 +88,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
 
     # An edit, its comment, and a tenant who has not agreed.
     pull_request.done("promote", ENVIRONMENT, f"{CLUSTER}/{POOL}", "--to", image)
-    told = foretold(region)
+    told = predicted(region)
     pull_request.commit()
     comment = pull_request.preview(run="1.1")
     assert told == {f"{CLUSTER}/{POOL}/a03": (4, 4)}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
-from other_plug_ins import vendors_on_path
 from places import resolved
 from region_contents import POOLS, applied, changed, commit, images, machines
 from region_steps import edited, refused, up
+from vendor_plugins import vendor_on_path
 
 from jacquard.lab.toolchain.engine import choose
 
@@ -102,7 +102,7 @@ def test_a_plain_destroy_is_refused_before_its_first_step(running: LocalRegion, 
 
 @_BOTH_KINDS
 def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: LocalRegion, tmp_path: Path) -> None:
-    with vendors_on_path(region, tmp_path):
+    with vendor_on_path(region, tmp_path):
         refused = region.jacquard("up", ENVIRONMENT)
         plain = region.pulumi("preview", "-s", ENVIRONMENT)
 
@@ -132,7 +132,7 @@ def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
     tracked: LocalRegion, tmp_path: Path
 ) -> None:
     before = applied(tracked)
-    with vendors_on_path(tracked, tmp_path):
+    with vendor_on_path(tracked, tmp_path):
         up(tracked, "--migrate-providers", "vendor")
         assert tracked.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
 

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from change_of_hands import leave_as_the_vendors_provider_does, still_the_vendors
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
+from provider_migration import assign_to_vendor, owned_by_vendor
 from region_contents import (
     CLUSTER_API,
     POOLS,
@@ -40,10 +40,10 @@ NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A region that is up, with its data under version control and the first of two waves rolled."""
-    with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("rollouts"))) as local:
+    with deleted_at_exit(LocalRegion(tmp_path_factory.mktemp("rollouts"))) as local:
         local.up()
         commit(local)
-        leave_as_the_vendors_provider_does(local.api())
+        assign_to_vendor(local.api())
         local.edit(ACME, "strategy: idle, max_unavailable: 1", "strategy: idle, max_unavailable: 60%")
         edited(local, "promote", ENVIRONMENT, TRAIN, "--to", NEXT_IMAGE, "--wave", "1")
         assert images(up(local))[TRAIN] == {PAST_IMAGE: 5, NEXT_IMAGE: 5}
@@ -99,7 +99,7 @@ def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_
     assert {machine["spec"]["version"] for machine in made} == {"v1.35.1"}
     nodes = region.api("globex-lab").list("v1", "Node")
     assert [node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes] == [NEXT_MINOR] * 4
-    assert still_the_vendors(region.api()) == [f"{SYSTEM.replace('/', '-')}-a04"]  # the one that nobody changed
+    assert owned_by_vendor(region.api()) == [f"{SYSTEM.replace('/', '-')}-a04"]  # the one that nobody changed
 
 
 def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: LocalRegion) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, UP, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
 from state_stores import S3, Postgres, StateStore
 
 from jacquard.lab.toolchain.environment import REHEARSAL_PASSPHRASE
@@ -51,7 +51,7 @@ def first(store: StateStore, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     local.variables |= {**store.variables, "PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}
     state = f'state: {{backend: "{store.url}", secrets_provider: passphrase}}'
     local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", f"stacks: sliced\n{state}")
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         yield local
 
 

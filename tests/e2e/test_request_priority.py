@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -38,7 +38,7 @@ def prioritised(server: LocalApiServer) -> LocalApiServer:
     concepts = (concept for part in slices(environment) for concept in inputs(environment, part))
     for item in next(concept for concept in concepts if isinstance(concept, RequestPriorityInput)).render():
         server.api.apply(dict(item.body), field_manager="test")
-    patience = Patience(_SETTLED_SECONDS)
+    patience = ScaledTimeout(_SETTLED_SECONDS)
     while schema(server, "system:serviceaccount:gpu-operator:gpu-operator") != LEVEL:
         assert not patience.is_over(), "the server does not take the level up"
         time.sleep(0.2)

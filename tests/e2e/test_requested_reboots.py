@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from away import uids
 from faulty_nodes import (
     SECONDS,
     checks,
@@ -36,8 +35,9 @@ from faulty_nodes import (
 )
 from host_power import HOST, power_states, watched_power
 from kernel_logs import inject_kernel_log
-from local_region import LocalRegion, gone_at_the_end, wait_until
+from local_region import LocalRegion, deleted_at_exit, wait_until
 from pools_of_four import CLUSTER, edit, region_of
+from unavailable_nodes import uids
 
 from components.programs.failed_repairs import REPAIRS, REQUESTED_AT
 from components.programs.objects import REQUESTED
@@ -58,7 +58,7 @@ _PATIENT_SECONDS = 3600
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of two nodes with problem detectors."""
     folder = tmp_path_factory.mktemp("requested-reboots")
-    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=1)) as local:
+    with deleted_at_exit(region_of(folder, {POOL: {"nodes": NODES}}, racks=1)) as local:
         edit(local, with_problem_detectors)
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from api_server import LocalApiServer
-from mill import DATA, KIND, NAMESPACE, SET, STACK, Mill, applied, serving
+from faulty_stack import DATA, KIND, NAMESPACE, SET, STACK, FaultyStack, applied, serving
 
 from jacquard.cli.runs import refresh
 from jacquard.engine.driver import Run
@@ -28,7 +28,7 @@ def server(tmp_path: Path) -> Iterator[LocalApiServer]:
 
 
 @pytest.fixture
-def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mill]:
+def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStack]:
     with applied(server, tmp_path, monkeypatch) as made:
         yield made
 
@@ -39,14 +39,14 @@ def revision(server: LocalApiServer) -> int:
     return int(server.api.request("GET", path)["metadata"]["resourceVersion"])
 
 
-def previewed(mill: Mill) -> tuple[Run, list[str]]:
+def previewed(mill: FaultyStack) -> tuple[Run, list[str]]:
     """Return the preview with a refresh, and the notes of the command about it."""
     run = mill.engine.run("preview", STACK, *REFRESH)
     assert run.code == 0, run.tail
     return run, list(refresh.found(run))
 
 
-def test_a_refreshing_up_after_a_restore_creates_only_lost_objects(mill: Mill, tmp_path: Path) -> None:
+def test_a_refreshing_up_after_a_restore_creates_only_lost_objects(mill: FaultyStack, tmp_path: Path) -> None:
     snapshot = tmp_path / "yesterday.db"
     mill.server.snapshot(snapshot)
     yesterday = mill.uids()
@@ -88,7 +88,7 @@ def test_a_refreshing_up_after_a_restore_creates_only_lost_objects(mill: Mill, t
     mill.require(DATA[1])
 
 
-def test_a_set_that_lost_its_parent_or_all_objects_is_created_again(mill: Mill) -> None:
+def test_a_set_that_lost_its_parent_or_all_objects_is_created_again(mill: FaultyStack) -> None:
     members = sorted(DATA[0]["rack"])
     for names in ([members[0]], [SET, *members[1:3]], [SET, *members]):
         before = mill.uids()

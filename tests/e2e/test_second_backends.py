@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, gone_at_the_end, processes_of
+from local_region import LocalRegion, deleted_at_exit, processes_of
 from second_region import ENVIRONMENT, NODES, second_region
 
 from components.specs.reading.loader import load_environment
@@ -56,7 +56,7 @@ Machines = dict[str, set[str]]
 def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """The region, with its data written; gone at the end whatever happened."""
     local = second_region(tmp_path_factory.mktemp("second"))
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         yield local
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from api_server import LocalApiServer
+from faulty_stack import DATA, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
 from local_region import wait_until
-from mill import DATA, WRITES_OF_A_CHANGE, Mill, applied, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -29,12 +29,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 
 @pytest.fixture
-def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mill]:
+def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStack]:
     with applied(server, tmp_path, monkeypatch) as made:
         yield made
 
 
-def test_an_engine_that_is_killed_at_any_write_leaves_neither_an_orphan_nor_a_second_object(mill: Mill) -> None:
+def test_an_engine_that_is_killed_at_any_write_leaves_neither_an_orphan_nor_a_second_object(mill: FaultyStack) -> None:
     for turn, point in enumerate(POINTS, start=1):
         objects = DATA[turn % 2]
         mill.declare(objects)
@@ -49,7 +49,7 @@ def test_an_engine_that_is_killed_at_any_write_leaves_neither_an_orphan_nor_a_se
         mill.require(objects)
 
 
-def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: Mill) -> None:
+def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: FaultyStack) -> None:
     mill.declare(DATA[1])
     mill.connection.lose = lambda number: number % 5 == 0
 
@@ -68,7 +68,7 @@ def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: M
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill: Mill, status: int) -> None:
+def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill: FaultyStack, status: int) -> None:
     mill.declare(DATA[1])
     mill.connection.refuse = lambda number: status if number % 3 == 0 else None
 
@@ -82,7 +82,7 @@ def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill
     mill.require(DATA[1])
 
 
-def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill: Mill) -> None:
+def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill: FaultyStack) -> None:
     mill.declare(DATA[1])
 
     def freeze(number: int) -> bool:
@@ -112,7 +112,7 @@ def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill:
     mill.require(DATA[1])
 
 
-def test_of_two_engines_at_once_at_most_one_applies_and_none_corrupts(mill: Mill) -> None:
+def test_of_two_engines_at_once_at_most_one_applies_and_none_corrupts(mill: FaultyStack) -> None:
     for turn in range(1, ROUNDS + 1):
         mill.declare(DATA[turn % 2])
         both = [mill.start(), mill.start()]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, left_behind
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, leftovers
 
 from jacquard.providers.kube import ObjectRef
 
@@ -56,7 +56,7 @@ def sliced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     local = LocalRegion(tmp_path_factory.mktemp("sliced"))
     local.variables["JACQUARD_PARALLELISM"] = "2"
     local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", "stacks: sliced")
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         yield local
 
 
@@ -151,4 +151,4 @@ def test_down_leaves_nothing(sliced: LocalRegion) -> None:
 
     assert outcome.code == 0, outcome.text
     assert "removed anyway" not in outcome.stderr, outcome.text
-    assert left_behind(sliced) == []
+    assert leftovers(sliced) == []

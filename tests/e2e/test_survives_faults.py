@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from local_region import ENVIRONMENT, UP, LocalRegion, left_behind, wait_until
+from local_region import ENVIRONMENT, UP, LocalRegion, leftovers, wait_until
 
 from jacquard.lab.rehearsal import ports, stage_coverage, stages
 from jacquard.providers.kube import ApiError, KubeconfigError, ObjectRef
@@ -81,7 +81,7 @@ def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
     outcome = region.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    wait_until(lambda: left_behind(region) == [], timeout_seconds=20, what="all processes and files gone")
+    wait_until(lambda: leftovers(region) == [], timeout_seconds=20, what="all processes and files gone")
 
 
 def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalRegion) -> None:
@@ -120,4 +120,4 @@ def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> 
 
     assert outcome.code == 0, outcome.text
     assert "its clusters do not answer" in outcome.stderr
-    wait_until(lambda: left_behind(running) == [], timeout_seconds=20, what="all processes and files gone")
+    wait_until(lambda: leftovers(running) == [], timeout_seconds=20, what="all processes and files gone")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from corpus import spoil
+from corpus import apply_mistakes
 from workbench import Workbench
 
 import components.specs
@@ -80,7 +80,7 @@ def test_an_id_is_found_in_any_case() -> None:
 def test_a_defect_of_the_data_is_rejected_by_its_rule_alone(case: Any, laptop_copy: Workbench, now: Any) -> None:
     assert _rules(laptop_copy, now) == set()
 
-    spoil(laptop_copy, case)
+    apply_mistakes(laptop_copy, case)
 
     assert _rules(laptop_copy, now) == {case["rule"], *case.get("also", ())}
 

@@ -11,7 +11,7 @@ import pytest
 from environment_data import ENVIRONMENTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from network_policies import End, Judge, Pod
+from network_policies import End, Pod, PolicyModel
 
 from components.inputs.cluster_namespaces import of_cluster
 from components.lookups.pools import clusters
@@ -51,7 +51,7 @@ def teams(draw: st.DrawFn) -> tuple[NamespaceSpec, ...]:
     return tuple(map(NamespaceSpec.model_validate, drawn))
 
 
-def judge(specs: tuple[NamespaceSpec, ...], *, by_address: bool) -> Judge:
+def judge(specs: tuple[NamespaceSpec, ...], *, by_address: bool) -> PolicyModel:
     made = ClusterNamespacesInput(
         name="one",
         cluster="one",
@@ -63,7 +63,7 @@ def judge(specs: tuple[NamespaceSpec, ...], *, by_address: bool) -> Judge:
         watchers=("watch",),
     )
     items = (*made.render(), *map(namespace, BESIDE))
-    return Judge((item.body for item in items), pods_by_address=by_address)
+    return PolicyModel((item.body for item in items), pods_by_address=by_address)
 
 
 def wanted(specs: tuple[NamespaceSpec, ...], source: str, target: str) -> bool:
@@ -132,7 +132,7 @@ def test_what_is_told_of_namespaces_on_a_path_is_what_policies_do(specs: tuple[N
     environment = lab(specs)
     [placed] = [one for one in clusters(environment) if one.cluster.name == "globex-lab"]
     [made] = of_cluster(environment, placed)
-    rendered = Judge((item.body for item in made.render()), pods_by_address=False)
+    rendered = PolicyModel((item.body for item in made.render()), pods_by_address=False)
     plan = environment.region.networks
     ends: dict[str, End] = {f"pod:globex-lab/{name}": Pod(namespace=name) for name in NAMES}
     ends |= {"api:globex-lab": made.api, "internet": OUTSIDE, "host:globex-lab/lab": made.inside[0][5]}

@@ -10,8 +10,8 @@ import pytest
 from environment_data import copy_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_edits import EDITS, Edit, files
 from remedies import follow_all
-from walks import EDITS, Edit, files
 from workbench import Workbench
 
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS

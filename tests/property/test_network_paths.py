@@ -11,7 +11,7 @@ import pytest
 from drawn_regions import DENIED, MIXED, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_region import judge
+from reachability import reachability
 from rendered_network import OUTSIDE, End
 
 from components.render.backends import NETWORK_BACKENDS as BACKENDS
@@ -68,7 +68,7 @@ def _public(environment: Environment, vpc: str) -> list[IPv4Address]:
 
 
 def disagreements(environment: Environment, drawn: random.Random, pairs: int) -> list[str]:
-    told, rendered, every = Region(environment), judge(environment), ends(environment)
+    told, rendered, every = Region(environment), reachability(environment), ends(environment)
     points = {name: endpoint(environment, name) for name in every}
     inside, found = [name for name, end in every.items() if end.vpc], list[str]()
     for _ in range(pairs):
@@ -118,7 +118,7 @@ def test_every_vpc_with_a_route_out_reaches_the_port_of_the_registry_and_no_othe
     wishes: dict[str, Wish], border: BorderSpec | None
 ) -> None:
     environment = region(wishes, border)
-    registry, rendered = environment.region.registry, judge(environment)
+    registry, rendered = environment.region.registry, reachability(environment)
     assert registry is not None
     assert registry.address is not None
     target = End(address=registry.address)
@@ -141,7 +141,7 @@ def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     environment = region(wishes, border, peerings=peerings)
-    rendered, waived = judge(environment), {one.subject for one in networks.without_isolation(environment)}
+    rendered, waived = reachability(environment), {one.subject for one in networks.without_isolation(environment)}
     peered = {(vpc.name, peer.vpc) for tenant in environment.tenants for vpc in tenant.vpcs for peer in vpc.peers}
     hosts = [end for end in ends(environment).values() if end.on_host]
 
@@ -166,7 +166,7 @@ def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     environment = region(wishes, border, peerings=peerings)
-    rendered, plan = judge(environment), environment.region.networks
+    rendered, plan = reachability(environment), environment.region.networks
     isolated = {one.name for tenant in environment.tenants for one in tenant.vpcs if on_dpus(one)}
     private = [end for end in ends(environment).values() if end.vpc in isolated and end.address in plan.tenants]
     peered = {(vpc.name, peer.vpc) for tenant in environment.tenants for vpc in tenant.vpcs for peer in vpc.peers}
@@ -185,7 +185,7 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
 ) -> None:
     filtered = {name: wish for name, wish in wishes.items() if wish.isolation is not Isolation.DPF_OVN}
     environment = region(filtered, border, peerings=peerings, deny=tuple(of_region))
-    rendered = judge(environment)
+    rendered = reachability(environment)
 
     for end in ends(environment).values():
         # Pods alone are behind Kube-OVN and policies.
@@ -208,7 +208,7 @@ def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_
         if BACKENDS[wish.isolation].filters is Filter.PODS
     }
     environment = region(filtered, border)
-    rendered, lock = judge(environment), environment.allocations.vpcs
+    rendered, lock = reachability(environment), environment.allocations.vpcs
     others = {prefix for name in lock for prefix in lock[name].ipv6.values()} | set(ELSEWHERE)
 
     for name, numbers in lock.items():
@@ -224,7 +224,7 @@ def test_clusters_of_a_vpc_reach_each_other_and_whom_the_vpc_reaches(
 ) -> None:
     shared = {name: replace(wish, second=True, group=None) for name, wish in wishes.items()}
     environment = region(shared, border, peerings=peerings)
-    rendered = judge(environment)
+    rendered = reachability(environment)
     two = {
         name: End(address=own.prefix[6], vpc=name, cluster=own.cluster) for name, own in _pods_of_second(environment)
     }
@@ -247,7 +247,7 @@ def _pods_of_second(environment: Environment) -> list[tuple[str, MorePrefix]]:
 def test_a_peer_of_a_peer_is_no_peer() -> None:
     ant, bee, cat = NAMES[:3]
     environment = region(dict.fromkeys(NAMES[:3], PLAIN), None, peerings=[(ant, bee), (bee, cat)])
-    rendered, lock = judge(environment), environment.allocations.vpcs
+    rendered, lock = reachability(environment), environment.allocations.vpcs
     end = {name: End(address=lock[name].pods[5], vpc=name) for name in NAMES[:3]}
 
     reached = {(one, other) for one in end for other in end if rendered.reaches(end[one], end[other])}
@@ -263,8 +263,8 @@ def test_the_word_of_one_side_opens_nothing() -> None:
     lock = environment.allocations.vpcs
     pair = [End(address=lock[name].pods[5], vpc=name) for name in (ant, bee)]
 
-    assert judge(environment).reaches(*pair)
-    assert not judge(environment.model_copy(update={"tenants": (one, silent)})).reaches(*pair)
+    assert reachability(environment).reaches(*pair)
+    assert not reachability(environment.model_copy(update={"tenants": (one, silent)})).reaches(*pair)
 
 
 def _changed(old: str, new: str) -> Callable[[Manifest], Manifest]:
@@ -283,6 +283,6 @@ def test_the_judge_sees_a_route_target_that_is_anothers_and_a_dpu_that_denies_it
     def open_too(item: Manifest) -> Manifest:
         return _changed(str(environment.region.networks.tenants), "192.0.2.0/24")(mixed(item))
 
-    assert not judge(environment).reaches(*pair)
-    assert not judge(environment, mixed).reaches(*pair)
-    assert judge(environment, open_too).reaches(*pair)
+    assert not reachability(environment).reaches(*pair)
+    assert not reachability(environment, mixed).reaches(*pair)
+    assert reachability(environment, open_too).reaches(*pair)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from environment_data import REFERENCES, STARTER, copy_data
-from leaves import Edit, Leaves
+from leaf_edits import Edit, Leaves
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 

@@ -9,7 +9,7 @@ from typing import Any
 from drawn_regions import GROUPS, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_region import judge
+from reachability import reachability
 from rendered_network import OUTSIDE, End, RenderedNetwork
 from rendered_vrfs import GATEWAY
 
@@ -40,7 +40,7 @@ def test_a_path_with_a_port_says_what_rendered_rules_do(
     groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]
 ) -> None:
     environment = grouped(groups, border, peerings)
-    told, rendered, inside = Region(environment), judge(environment), pods(environment)
+    told, rendered, inside = Region(environment), reachability(environment), pods(environment)
     public = {key.partition("-")[0]: address for key, address in environment.allocations.public_ips.items()}
     vms = [End(address=public[name], vpc=name, sends_as=pod.address) for name, pod in inside.items()]
     points = {end: endpoint(environment, str(end.address)) for end in (End(address=OUTSIDE), *inside.values(), *vms)}
@@ -62,7 +62,7 @@ def _asked(port: tuple[str, int]) -> Ports:
 @settings(max_examples=100)
 def test_peers_open_to_each_other_what_the_groups_of_both_let_through(groups: Groups) -> None:
     environment = grouped(groups, None, {(TWO[0], TWO[1])})
-    rendered, inside = judge(environment), pods(environment)
+    rendered, inside = reachability(environment), pods(environment)
 
     for one, other in permutations(TWO):
         for port in PORTS:
@@ -87,9 +87,9 @@ def test_what_a_host_may_not_send_it_does_not_receive(group: SecurityGroupSpec) 
     """But for who opens a connection, and for packets to the DPU itself, which are filtered in one direction."""
     environment = grouped(dict.fromkeys(TWO, group), None, set())
 
-    assert {name: _turned(rendered_rules) for name, rendered_rules in _lists(judge(environment), "sent")} == dict(
-        _lists(judge(environment), "received")
-    )
+    assert {
+        name: _turned(rendered_rules) for name, rendered_rules in _lists(reachability(environment), "sent")
+    } == dict(_lists(reachability(environment), "received"))
 
 
 def _lists(network: RenderedNetwork, which: str) -> list[tuple[str, list[tuple[dict[str, object], bool]]]]:

@@ -1,7 +1,7 @@
-"""The pod of a Slurm cluster's database, whose commands run on this machine in folders of the test.
+"""Run the commands of the pod of a Slurm cluster's database on this machine, in folders of the test.
 
-Programs are those of Debian's packages. They know other folders than the ones they were built for by wrappers, which
-come first in the search path of the pod's commands.
+The programs are those of Debian's packages. Wrappers, which come first in the search path of the pod's commands, set
+folders other than the ones compiled into the programs.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _PACKAGES = (
     "liburing2",
 )
 _BASE = {"mariadbd": "usr/sbin", "mariadb-install-db": "usr/bin"}
-"""Programs that get their folder as an option, with the place of each in its package."""
+"""Programs that take their folder as an option, with the path of each in its package."""
 _START_SECONDS = 60
 PASSWORD = "s3cret.Of-slurm"
 
 
 class DatabasePod:
-    """The pod of the StatefulSet among ``objects``, with a volume that outlives it."""
+    """The pod of the StatefulSet among ``objects``, with a volume that persists when the pod is deleted."""
 
     def __init__(self, objects: Iterable[Manifest], folder: Path) -> None:
         self._tools, self._folder = unpacked("mariadb", _PACKAGES), folder
@@ -69,13 +69,13 @@ class DatabasePod:
         return self._paths[DATA]
 
     def prepare(self, password: str = PASSWORD) -> subprocess.CompletedProcess[str]:
-        """Run the first container to its end."""
+        """Run the first init container until it exits."""
         [first] = self._spec["initContainers"]
         variables = {item["name"]: item.get("value", password) for item in first["env"]}
         return self._run(first["command"], **variables)
 
     def dump(self, password: str = PASSWORD) -> Path:
-        """Run the first container of the backup, and return its file."""
+        """Run the first container of the backup job, and return its file."""
         [first] = self._backup["initContainers"]
         variables = {item["name"]: item.get("value", password) for item in first["env"]}
         variables |= {"POD": "run-1", "HOST": "127.0.0.1", "MYSQL_TCP_PORT": str(self.port)}
@@ -98,11 +98,11 @@ class DatabasePod:
         return self._run(server["readinessProbe"]["exec"]["command"]).returncode == 0
 
     def kill(self) -> None:
-        """End the server as the loss of its node does."""
+        """Kill the server, as a node failure does."""
         self._programs.kill("mariadb")
 
     def stop(self) -> None:
-        """End the server if it runs."""
+        """Stop the server if it runs."""
         self._programs.stop()
 
     @property

@@ -1,4 +1,4 @@
-"""Alerts of the reference environments, and the labels with which they reach Alertmanager, for tests."""
+"""Alerts of the reference environments, and the labels with which they reach Alertmanager."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Alert:
     rule: Mapping[str, Any]
     """The rule."""
     records: tuple[Mapping[str, Any], ...]
-    """Recording rules of its group."""
+    """Names of the recording rules in its group."""
     cluster: str
-    """Cluster that evaluates it: the management cluster for rules over the store of metrics."""
+    """Cluster that evaluates the rule: the management cluster for rules over the metrics store."""
 
 
 def alerts_of(name: str) -> list[Alert]:
@@ -59,9 +59,9 @@ def _alerts(item: Manifest) -> Iterator[Alert]:
 
 @cache
 def every_alert() -> tuple[Alert, ...]:
-    """Return an alert for each rule that the library renders: in the references, and with all add-ons and checks.
+    """Return one alert for each rendered rule: of the reference environments, and with all add-ons and node checks.
 
-    Rules that differ only in the name of a cluster or in a list of namespaces are one.
+    Rules that differ only in the name of a cluster or in a list of namespaces count as one.
     """
     more = [alert for add_ons in _ADD_ONS for item in _inside(add_ons) for alert in _alerts(item)]
     rules = {_shape(alert.rule): alert for alert in (*(a for name in REFERENCES for a in alerts_of(name)), *more)}
@@ -69,7 +69,7 @@ def every_alert() -> tuple[Alert, ...]:
 
 
 def _inside(add_ons: tuple[str, ...]) -> tuple[Manifest, ...]:
-    """Return the objects of the add-ons of a cluster whose nodes have all hardware of checks."""
+    """Return the add-on objects of a cluster whose nodes have the hardware of every node check."""
     environment = racks(reference(LAPTOP.name))
     [placed] = [placed for placed in clusters(environment) if placed.cluster.name == _CLUSTER]
     cluster = placed.cluster.model_copy(update={"add_ons": add_ons})
@@ -82,9 +82,9 @@ def _shape(rule: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def fired(name: str) -> Iterator[dict[str, str]]:
-    """Yield the labels of each alert that the management cluster can send, without those no route depends on.
+    """Yield the labels of each alert that the management cluster can send, without labels that no route uses.
 
-    Rules on objects of Cluster API have the labels of a cluster from its series: one set for each cluster.
+    Rules on Cluster API objects get the labels of a cluster from their series: one set for each cluster.
     """
     region = {"region": name}
     of_clusters = [

@@ -1,4 +1,4 @@
-"""What clusters may ask of their API server, with the flags and volumes that it comes to under every backend."""
+"""API server options of clusters, with the flags and volumes that every backend renders for them."""
 
 from __future__ import annotations
 
@@ -100,4 +100,4 @@ API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str,
         {},
     ),
 ]
-"""A wish, the flags of the API server it becomes, and the files that come with them by volume."""
+"""An option, the resulting flags of the API server, and the files that belong to them, by volume."""

@@ -1,4 +1,4 @@
-"""A bare Kubernetes API server: etcd and kube-apiserver, with the CRDs of hosts and nothing that acts on them."""
+"""A bare Kubernetes API server: etcd and kube-apiserver, with the CRDs of hosts and without controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import crds, ports
 from jacquard.lab.rehearsal.region import MANAGEMENT
@@ -30,16 +30,16 @@ _POLL_SECONDS = 0.1
 
 
 class LocalApiServer:
-    """One API server in a folder of its own; `stop` ends what it started.
+    """One API server in a new folder; `stop` ends its processes.
 
     Args:
-        folder: Where it keeps everything; must not be there yet.
-        kinds: Custom kinds that it serves.
-        controllers: Kubernetes' own controllers that run beside it, each with its own account.
+        folder: Folder for all its files; must not exist.
+        kinds: Custom kinds to serve.
+        controllers: Kubernetes controllers to run, each with its own service account.
         kubeconfig: File to write.
-        context: Name of the kubeconfig's only context.
-        flags: Further flags by program; one that is there already is overridden.
-        users: Groups of users with a token of their own, by name; `as_user` impersonates all others.
+        context: Name of the only context of the kubeconfig.
+        flags: Further flags by program; they override the default flags.
+        users: Groups of users with a token, by name; `as_user` impersonates all others.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class LocalApiServer:
                 copy.write(b64decode(json.loads(line)["result"].get("blob", "")))
 
     def restore(self, snapshot: Path) -> None:
-        """Restore etcd as the page `restore` describes it: stop, restore with later revisions, start."""
+        """Restore etcd as the page `restore` describes: stop, restore with higher revisions, start."""
         self.stop()
         data = self.folder / "etcd"
         shutil.rmtree(data)
@@ -96,7 +96,7 @@ class LocalApiServer:
         self._run_all()
 
     def stop(self) -> None:
-        """End the processes, the API server first."""
+        """Stop the processes, the API server first."""
         for process in reversed(self._processes):
             process.send_signal(signal.SIGCONT)
             process.kill()
@@ -109,7 +109,7 @@ class LocalApiServer:
         return self._processes[0]
 
     def namespace(self, name: str) -> str:
-        """Make a namespace."""
+        """Create a namespace."""
         self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, field_manager="test")
         return name
 
@@ -118,16 +118,16 @@ class LocalApiServer:
         return {host["metadata"]["name"]: host for host in self.api.list(*HOSTS, namespace=namespace)}
 
     def report(self, namespace: str, state: str, *names: str) -> None:
-        """Write the state that metal3's controller would report into hosts, all of the namespace if none is named."""
+        """Write the status that Metal3's controller would report to the named hosts, or all of the namespace."""
         status = {"status": {**_STATUS, "provisioning": {"state": state, "ID": "", "image": {"url": ""}}}}
         for name in names or self.hosts(namespace):
             ref = ObjectRef(*HOSTS, name, namespace)
             self.api.patch(ref, status, subresource="status", field_manager="baremetal-operator")
 
     def as_user(self, user: str, *groups: str, method: str = "GET", path: str, body: Any = None) -> Message:
-        """Send a request as ``user``, permitted or not, and return the headers of the response.
+        """Send a request as ``user``, whether permitted or not, and return the headers of the response.
 
-        An account is in its groups by itself.
+        Service accounts are in their groups implicitly.
         """
         [cluster] = json.loads(self.kubeconfig.read_text())["clusters"]
         request = Request(  # noqa: S310
@@ -151,7 +151,7 @@ class LocalApiServer:
         return f"{self._token}-{user}" if user in self._users else self._token
 
     def _run_all(self) -> None:
-        """Start the programs, and wait until the API server serves."""
+        """Start the programs, and wait until the API server is ready."""
         self._start()
         self.api = self._wait_ready()
         if self._controllers:
@@ -186,7 +186,7 @@ class LocalApiServer:
             f"--cert-dir={self._certificate.parent}",
             f"--token-auth-file={self._tokens}",
             "--authorization-mode=RBAC",
-            "--allow-privileged",  # as kubeadm has it: agents of drivers and networks are
+            "--allow-privileged",  # As kubeadm sets it: agents of CSI drivers and CNIs are privileged.
             "--disable-admission-plugins=ServiceAccount",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={self._key}",
@@ -195,7 +195,7 @@ class LocalApiServer:
         )
 
     def _configure(self) -> None:
-        """Write the key of accounts, the tokens and the kubeconfig."""
+        """Write the key of service accounts, the tokens and the kubeconfig."""
         subprocess.run(["openssl", "genrsa", "-out", str(self._key), "2048"], check=True, capture_output=True)
         accounts = {"test": "system:masters", **self._users}
         self._tokens.write_text(
@@ -220,7 +220,7 @@ class LocalApiServer:
         self._processes.append(process)
 
     def _wait_ready(self) -> ApiServer:
-        patience = Patience(_READY_SECONDS)
+        patience = ScaledTimeout(_READY_SECONDS)
         while not (api := self._ready()):
             dead = [process.args for process in self._processes if process.poll() is not None]
             assert not dead, f"ended at once: {dead}; see {self.folder}"
@@ -229,7 +229,7 @@ class LocalApiServer:
         return api
 
     def _ready(self) -> ApiServer | None:
-        """Return a client once the server serves; before that, its certificate may not be there."""
+        """Return a client when the server is ready; until then, its certificate may not exist."""
         try:
             api = ApiServer.from_kubeconfig(self.kubeconfig)
             api.request("GET", "/readyz")
@@ -245,4 +245,4 @@ _STATUS = {
     "operationalStatus": "OK",
     "poweredOn": False,
 }
-"""What the CRD demands of any status."""
+"""Status fields that the CRD requires."""

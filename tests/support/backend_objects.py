@@ -1,4 +1,4 @@
-"""Objects of a region that is as ordered, as the controllers of each backend write them."""
+"""Objects of a reconciled region, as the controllers of each backend write them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kamaji(cluster: str, version: str) -> Object:
 
 
 def k0smotron(cluster: str, version: str) -> Object:
-    """K0smotron keeps the build of k0s in the version when the order has it."""
+    """K0smotron keeps the build suffix of k0s in the version if the spec has one."""
     return {
         "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2",
         "kind": "K0smotronControlPlane",
@@ -104,7 +104,7 @@ def ironcore_machine(namespace: str, name: str, template: str) -> Iterator[Objec
 def ironcore_host(
     name: str, *, bmc: str = "Enabled", state: str | None = None, claim: tuple[str, str] | None = None
 ) -> Iterator[Object]:
-    """Yield a BMC, and once it was asked its Server, ``state`` being the Server's."""
+    """Yield a BMC, and, after discovery, its Server in state ``state``."""
     access = {"access": {"ip": "10.1.0.1"}, "bmcSecretRef": {"name": "bmc"}}
     yield {
         "apiVersion": "metal.ironcore.dev/v1alpha1",
@@ -142,14 +142,14 @@ CONTROL_PLANE: dict[ControlPlaneBackend, Callable[[str, str], Object]] = {
     ControlPlaneBackend.KAMAJI: kamaji,
     ControlPlaneBackend.K0SMOTRON: k0smotron,
 }
-"""Of a cluster that runs a version."""
+"""Control plane of a cluster, by version."""
 TEMPLATE: dict[BareMetalBackend, Callable[[str, str, str], Object]] = {
     BareMetalBackend.METAL3: metal3_template,
     BareMetalBackend.IRONCORE_METAL: ironcore_template,
 }
-"""In a namespace, with a name and the SHA-256 of an image."""
+"""Machine template, by namespace, name and SHA-256 of the image."""
 MACHINE: dict[BareMetalBackend, Callable[[str, str, str], Iterator[Object]]] = {
     BareMetalBackend.METAL3: metal3_machine,
     BareMetalBackend.IRONCORE_METAL: ironcore_machine,
 }
-"""In a namespace, with a name, cloned from a template; and the host it runs on."""
+"""Machine and its host, by namespace, name and template."""

@@ -1,4 +1,4 @@
-"""Objects of Metal3's bare-metal operator and hosts, for tests of its simulation."""
+"""Objects of Metal3's bare-metal operator, and hosts, for tests of its simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IMAGE = {"url": "https://x/gpu-1.raw"}
 
 
 def operator(limit: int | None = None, watched: str = "", name: str = "bmo", **more: str) -> list[Any]:
-    """Return the source of an operator's chart, its release and its Ironic."""
+    """Return the chart source, the release and the Ironic of the operator."""
     told = {"WATCH_NAMESPACE": watched, "IRONIC_NAME": "ironic", **more}
     told |= {} if limit is None else {"PROVISIONING_LIMIT": f"{limit}"}
     source = {"kind": "OCIRepository", "name": "chart", "namespace": "ops"}

@@ -1,4 +1,4 @@
-"""Nodes of a local region that lose readiness, and what Cluster API's own health check does about them."""
+"""Nodes of a local region that become unready, and the reaction of Cluster API's health check."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from away import Group, group_of
 from local_region import LocalRegion, wait_until
+from unavailable_nodes import Group, group_of
 from watches import watched_uids, watching
 
 from jacquard.providers.kube import ObjectRef
@@ -27,13 +27,13 @@ _TOUCHES = count(1)
 
 
 class Health:
-    """The health checks of a cluster's pools, with the clock of tests and the brakes of the region."""
+    """Health checks of a cluster's pools, with shorter timeouts and the limits of the region."""
 
     def __init__(self, region: LocalRegion, cluster: str, *, seconds: int, startup_seconds: int) -> None:
-        """Leave no kubelet that makes a node ready again, and shorten how long a health check waits, not whether.
+        """Stop the kubelets, which would report nodes as ready again, and shorten the timeouts of the health checks.
 
-        Hours of metal are shortened alone: brakes and selectors stay as they were applied. Remediations get no
-        strategy, so that Metal3 acts on none of them: what is counted is what would be power-cycled.
+        Only timeouts change: limits and selectors stay as applied. Remediations get no strategy, so Metal3 ignores
+        them: the test counts the hosts that would be power-cycled.
         """
         self._region, self._cluster = region, cluster
         region.api(cluster).request("DELETE", f"{_STAGES}node-ready")
@@ -54,7 +54,7 @@ class Health:
         return dict(found)
 
     def brakes(self) -> dict[Group, int]:
-        """Return with up to how many broken nodes of each group any is repaired, as the API server has it."""
+        """Return the maximum number of unhealthy nodes up to which each group is remediated, from the API server."""
         found = {}
         for check in self._region.api().list(*CHECK, namespace=self._cluster):
             labels = check["metadata"]["labels"]
@@ -64,7 +64,7 @@ class Health:
         return found
 
     def turn(self, status: str, machines: Collection[dict[str, Any]]) -> None:
-        """Let the nodes that ``machines`` have say that they are ready, or not, as kubelets would."""
+        """Set the condition Ready of the nodes of ``machines``, as kubelets would."""
         hosted = self._region.api(self._cluster)
         for machine in machines:
             if "nodeRef" not in machine.get("status", {}):
@@ -77,10 +77,10 @@ class Health:
             hosted.patch(ref, {"status": {"conditions": conditions}}, subresource="status", field_manager="kubelet")
 
     def wait_for_verdict(self, names: Collection[str], what: str) -> None:
-        """Wait until the health check says of each Machine of ``names`` that it is broken.
+        """Wait until the health check reports each Machine of ``names`` as unhealthy.
 
-        With more broken nodes than it may repair the controller asks for no further look, and would look again only
-        after minutes: so each health check is touched.
+        Above the limit, the controller does not requeue and would reconcile again only after minutes, so each health
+        check is touched.
         """
 
         def judged() -> bool:
@@ -94,7 +94,7 @@ class Health:
         wait_until(judged, timeout_seconds=_PATIENCE_SECONDS, what=what)
 
     def remediations(self) -> dict[Group, int]:
-        """Return how many repairs of each group are under way."""
+        """Return the number of current remediations of each group."""
         groups = {machine["metadata"]["name"]: group for group, those in self.machines().items() for machine in those}
         found: dict[Group, int] = defaultdict(int)
         for one in self._region.api().list(*REMEDIATION, namespace=self._cluster):
@@ -107,9 +107,9 @@ class Health:
 
 @contextmanager
 def counted_repairs(region: LocalRegion, cluster: str, file: Path) -> Iterator[None]:
-    """Write all events of repairs in a cluster into ``file`` until the block ends, also those of the first moment.
+    """Write all events of remediations in a cluster into ``file`` until the block ends, including the first ones.
 
-    The watch begins at the list before the block, so that it does not matter when the process connects.
+    The watch starts at the resource version of a list made before the block, so the connection time does not matter.
     """
     path = f"/apis/{REMEDIATION[0]}/namespaces/{cluster}/metal3remediations"
     listed = region.api().request("GET", path)

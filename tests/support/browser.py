@@ -1,4 +1,4 @@
-"""A real browser without a window, driven over a pipe by the DevTools protocol: it looks, points and measures."""
+"""A real headless browser, driven over a pipe by the DevTools protocol."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ needs_browser = pytest.mark.skipif(
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio")
 _SCREEN = {"deviceScaleFactor": 1, "mobile": False}
 
-# The browser reads commands from 3 and answers on 4.
+# The browser reads commands from descriptor 3 and answers on descriptor 4.
 _BRIDGE = """
 import fcntl, os, sys
 for number, end in zip((3, 4), [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]):
@@ -35,7 +35,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Page:
-    """A page in a browser of its own."""
+    """A page in a separate browser."""
 
     def __init__(self, folder: Path, width: int = 1300, height: int = 1000) -> None:
         to_read, self._write = os.pipe()
@@ -69,13 +69,13 @@ class Page:
         os.close(self._read)
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Load ``path`` and wait until it is there."""
+        """Load ``path`` and wait until it is complete."""
         self._call("Page.navigate", url=f"{path.as_uri()}{fragment}")
         while not any(one["method"] == "Page.loadEventFired" for one in self.told):
             self._receive()
 
     def ask(self, expression: str) -> Any:
-        """Return what JavaScript says; the page's own policy does not bind it."""
+        """Return the value of a JavaScript expression; the page's content security policy does not apply to it."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -86,7 +86,7 @@ class Page:
             self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=_CODES[key])
 
     def point(self, selector: str) -> None:
-        """Move the mouse over the first element that ``selector`` finds."""
+        """Move the mouse over the first element that matches ``selector``."""
         place = self.ask(
             f"(() => {{const found = document.querySelector({json.dumps(selector)}); found.scrollIntoView({{block:"
             "'center', behavior: 'instant'}); const box = found.getBoundingClientRect();"
@@ -101,7 +101,7 @@ class Page:
         )
 
     def picture(self, height: int | None = None) -> bytes:
-        """Return what is seen as PNG, or the uppermost ``height`` pixels of the page."""
+        """Return a screenshot as PNG, of the uppermost ``height`` pixels if given."""
         if height is not None:
             width = self.ask("innerWidth")
             self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, **_SCREEN)
@@ -109,19 +109,19 @@ class Page:
         return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
     def metrics(self) -> dict[str, float]:
-        """Return what the browser did until now, in seconds and counts."""
+        """Return the performance metrics of the browser, in seconds and counts."""
         return {one["name"]: one["value"] for one in self._call("Performance.getMetrics")["metrics"]}
 
     def script(self, *, on: bool) -> None:
-        """Let the next page run its scripts, or not."""
+        """Enable or disable scripts of the next page."""
         self._call("Emulation.setScriptExecutionDisabled", value=not on)
 
-    def asked_for(self) -> list[str]:
-        """Return the addresses that the browser asked for."""
+    def requested(self) -> list[str]:
+        """Return the URLs that the browser requested."""
         return [one["params"]["request"]["url"] for one in self.told if one["method"] == "Network.requestWillBeSent"]
 
-    def complaints(self) -> list[str]:
-        """Return what the browser complained about."""
+    def errors(self) -> list[str]:
+        """Return the errors that the browser reported."""
         logged = [one["params"]["entry"]["text"] for one in self.told if one["method"] == "Log.entryAdded"]
         return logged + [str(one["params"]) for one in self.told if one["method"] == "Runtime.exceptionThrown"]
 

@@ -21,11 +21,11 @@ PASSED: dict[str, Any] = {
 
 
 def written(path: Path, host: str, **fields: Any) -> Path:
-    """Write the report of a passed test of ``host``, with other values of ``fields``; return its file."""
+    """Write the report of a passed test of ``host``, with ``fields`` overridden; return its file."""
     path.write_text(json.dumps({**PASSED, "host": host, **fields}), encoding="utf-8")
     return path
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of a file in the notation of the data."""
+    """Return the digest of a file in the notation of lock files."""
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Campaigns over small regions, and evidence about them."""
+"""Campaigns over small regions, and evidence for them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAMES = ("canary", "desk", "bench", "plant")
 
 
 def hours(count: float) -> dt.timedelta:
-    """Return a duration of so many hours."""
+    """Return a duration of ``count`` hours."""
     return dt.timedelta(hours=count)
 
 
@@ -53,7 +53,7 @@ def campaign(**fields: Any) -> CampaignSpec:
 
 
 def fleet(*campaigns: CampaignSpec, **entries: dict[str, Any]) -> Fleet:
-    """Return a fleet of the regions of `STEPS` and ``entries``, with ``campaigns``."""
+    """Return a fleet with the regions of `STEPS`, ``entries`` and ``campaigns``."""
     every = {**dict.fromkeys(NAMES, OPEN), **entries}
     spec = FleetSpec.model_validate_json(json.dumps({"schema_version": 1, "regions": every}))
     return Fleet(spec=spec, campaigns=campaigns, folders=tuple(every), positions=Positions())
@@ -96,21 +96,21 @@ def proof(
 
 
 def promoted(environment: Environment, spec: CampaignSpec) -> tuple[int, int]:
-    """Return how many groups of ``environment`` have the version of the campaign, and of how many."""
+    """Return the number of groups of ``environment`` at the version of the campaign, and the number of all groups."""
     step = next(step for step in spec.steps if environment.name in step.regions)
     found = targets(environment, spec, step)
     return sum(item.promoted for item in found), sum(item.groups for item in found)
 
 
 class Walk:
-    """A campaign that a test moves forward, run by run."""
+    """A campaign that a test advances run by run."""
 
     def __init__(self, spec: CampaignSpec, state: dict[str, Environment] | None = None, **entries: Any) -> None:
         self.spec, self.state, self.entries = spec, state or regions(), entries
         self.now = NOW
 
     def run(self, *proofs: Evidence) -> Advance:
-        """Decide, and apply the edits."""
+        """Decide the next step, and apply its edits."""
         evidence = {item.seen.environment: item for item in proofs}
         found = advance(self.spec, fleet(self.spec, **self.entries), self.state, evidence, self.now)
         self.spec = found.campaign
@@ -119,7 +119,7 @@ class Walk:
         return found
 
     def seen(self, name: str, **changes: Any) -> Evidence:
-        """Return evidence about a region, now."""
+        """Return evidence of a region at the current time."""
         return proof(self.state[name], self.now, **changes)
 
 

@@ -1,4 +1,4 @@
-"""Secrets in every place where a person can write one, to prove that no output repeats them."""
+"""Secrets in every field that users can fill, to prove that no output contains them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CANARIES = (
     f"{{user: a, password: {CANARY}}}",
     f"-----BEGIN OPENSSH PRIVATE KEY-----\n{CANARY}\n-----END OPENSSH PRIVATE KEY-----\n",
 )
-"""The same, and forms that only reports of rejected values recognise or that no single line can have."""
+"""`FORMS`, and forms that only reports of rejected values recognise or that have several lines."""
 ALTERNATIVES = 7
 """Number of documents of a model that have all alternatives of its fields, and all forms in different fields."""
 
@@ -88,7 +88,7 @@ def accepted(model: type[BaseModel], data: Any) -> Iterator[tuple[Path, str]]:
 
 
 def put(data: Any, path: Path, value: Any) -> None:
-    """Write ``value`` at ``path`` of a document."""
+    """Set ``value`` at ``path`` of a document."""
     for step in path[:-1]:
         data = data[step]
     data[path[-1]] = value
@@ -116,7 +116,7 @@ def _annotated(field: FieldInfo) -> Any:
 
 
 def _accepted_form(kind: Any, number: int) -> str:
-    """Return a form that the type ``kind`` accepts, from that of ``number`` on; empty if it accepts none."""
+    """Return a form that the type ``kind`` accepts, starting at index ``number``; empty if it accepts none."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     for step in range(len(FORMS)):
         form = FORMS[(number + step) % len(FORMS)]

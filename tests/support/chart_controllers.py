@@ -1,7 +1,7 @@
-"""A controller of a chart that runs as a program at an API server, installed as Flux installs it, and nodes for it.
+"""A chart's controller, run as a program at an API server and installed as Flux installs it, and nodes for it.
 
 Its kinds, webhooks and configuration are from the pinned chart, with our values and post-renderers. Its webhook service
-is a name for this machine, and it makes its certificates itself. Nodes exist as objects with the labels that Metal3
+resolves to this machine, and it creates its certificates itself. Nodes exist as objects with the labels that Metal3
 copies from hosts. No kubelet runs, so pods get a node but never start.
 """
 
@@ -29,7 +29,7 @@ from jacquard.lab.rehearsal import crds, ports
 from jacquard.providers.kube import ObjectRef
 
 FLAGS = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
-"""Flags of the API server: nodes of a real cluster lose the taint of new nodes when their kubelet reports."""
+"""Flags of the API server. New nodes get no taint, since no kubelet runs that would report and so remove it."""
 START_SECONDS = 180
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _CONFIGURATION = "controller_manager_config.yaml"
@@ -37,7 +37,7 @@ _CONFIGURATION = "controller_manager_config.yaml"
 
 @dataclass(frozen=True, kw_only=True)
 class ChartController:
-    """Names of a controller in its chart, and where it runs."""
+    """Names of a controller in its chart, and its address."""
 
     chart: str
     namespace: str
@@ -50,13 +50,13 @@ class ChartController:
 
     @property
     def configuration(self) -> Path:
-        """Return its configuration, once it is installed."""
+        """Return its configuration after installation."""
         return self.folder / "configuration.yaml"
 
     def install(self, environment: Environment, placed: PlacedCluster) -> int:
-        """Apply the parts of the chart that act without pods; return the port of its metrics.
+        """Apply the objects of the chart except its pods; return the port of its metrics.
 
-        The webhooks' service is at a port of this machine.
+        The webhook service points to a port of this machine.
         """
         chart, api = self._rendered(environment, placed), self.server.api
         [port, health, metrics] = ports.free(3)
@@ -97,7 +97,7 @@ class ChartController:
         return self.folder / "certificates"
 
     def _rendered(self, environment: Environment, placed: PlacedCluster) -> list[dict[str, Any]]:
-        """Return the objects of the chart, as Flux applies them."""
+        """Return the objects of the chart as Flux applies them."""
         [given] = add_ons.of_cluster(environment, placed)
         releases = [item for item in objects_of(given) if item.kind == "HelmRelease"]
         [release] = [item for item in releases if item.body["spec"]["chartRef"]["name"] == self.chart]
@@ -126,7 +126,7 @@ def node(host: HostSpec, pool: QueuedPool) -> dict[str, Any]:
 
 
 def _clients(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield how the API server reaches the webhooks of an object."""
+    """Yield the client configurations by which the API server calls the webhooks of an object."""
     if body["kind"] in _WEBHOOKS:
         yield from (hook["clientConfig"] for hook in body["webhooks"])
     elif conversion := body.get("spec", {}).get("conversion", {}).get("webhook"):

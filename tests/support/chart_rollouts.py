@@ -1,4 +1,4 @@
-"""A chart on its way over three clusters of the laptop: a newer release, a third cluster, and evidence of waves."""
+"""A chart rollout over three clusters of the laptop: a newer release, a third cluster, and evidence of waves."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _EVAL = """  - name: globex-eval
 """
 
 
-def offered(bench: Any, chart: str = CHART, version: str = NEW, digit: str = "c") -> None:
-    """Add a newer release of ``chart`` to the catalogue, whose digest is ``digit`` and nothing else."""
+def with_newer_release(bench: Any, chart: str = CHART, version: str = NEW, digit: str = "c") -> None:
+    """Add a newer release of ``chart`` to the catalogue, with a digest that repeats ``digit``."""
     url = f"oci://registry.cloud.example/charts/{chart}"
     row = f'\n  - {{name: {chart}, url: "{url}", version: {version}, digest: "sha256:{digit * 64}"}}'
     bench.edit(VERSIONS, _AFTER_ROWS, row + _AFTER_ROWS)
 
 
 def with_third_cluster(bench: Any) -> None:
-    """Add a small cluster of the tenant that the other small one has, with numbers and hosts."""
+    """Add a small cluster to the tenant of the other small cluster, with allocated numbers and hosts."""
     bench.edit("tenants/globex.yaml", _LAB, _LAB + _EVAL)
     sizes = "hosts: /26, pods: /20, services: /20, load_balancers: /28"
     vpc = f"vpcs:\n  - {{name: eval, isolation: dpf-ovn, {sizes}, egress: public}}\n"
@@ -52,8 +52,8 @@ def with_third_cluster(bench: Any) -> None:
     bench.allocate()
 
 
-def ruled(bench: Any, rules: str = "canary_tenants: [globex], soak_minutes: 60") -> None:
-    """Say in which waves charts go."""
+def with_waves(bench: Any, rules: str = "canary_tenants: [globex], soak_minutes: 60") -> None:
+    """Set the waves of charts."""
     bench.edit("region.yaml", "spares: 2% ", f"chart_rollouts: {{{rules}}}\nspares: 2% ")
 
 
@@ -68,7 +68,7 @@ def write(bench: Any, environment: Environment) -> None:
 
 
 def seen(environment: Environment, *clusters: str, **changes: Any) -> Evidence:
-    """Return evidence that ``clusters`` have what is pinned for them since an hour, but for ``changes``."""
+    """Return evidence that ``clusters`` have had their pinned charts for an hour, except for ``changes``."""
     entries = []
     for cluster in clusters:
         digest = environment.image_pins.charts_of(cluster)[CHART].digest
@@ -79,7 +79,7 @@ def seen(environment: Environment, *clusters: str, **changes: Any) -> Evidence:
 
 
 def rendered(environment: Environment) -> dict[str, Any]:
-    """Return all objects by what they are called."""
+    """Return all objects by name."""
     found = (item for part in slices(environment) for item in objects(manifests(environment, part)))
     return {
         f"{item.kind} {item.body['metadata'].get('namespace')}/{item.name} {item.cluster}": item.body for item in found
@@ -87,7 +87,7 @@ def rendered(environment: Environment) -> dict[str, Any]:
 
 
 def versions(environment: Environment) -> dict[str, str]:
-    """Return the version that the source of the chart has in each cluster that has one of its own."""
+    """Return the chart version of each cluster with a chart source."""
     found = {}
     for body in rendered(environment).values():
         if body["kind"] == "HelmRelease" and body["spec"]["chartRef"]["name"] == CHART:
@@ -97,7 +97,7 @@ def versions(environment: Environment) -> dict[str, str]:
     return found
 
 
-def moved(environment: Environment, number: int, *shown: str, to: str | None = NEW) -> Environment:
-    """Return ``environment`` after wave ``number``, with evidence that ``shown`` are well."""
+def after_wave(environment: Environment, number: int, *shown: str, to: str | None = NEW) -> Environment:
+    """Return ``environment`` after wave ``number``, with evidence that the clusters of ``shown`` are healthy."""
     evidence = seen(environment, *shown) if shown else None
     return at(environment, Promotion(environment, PROMOTED, to).next_wave(number, evidence))

@@ -1,4 +1,4 @@
-"""Which values each Helm chart has, recorded from its source: what our releases set is compared with it."""
+"""Values of each Helm chart, recorded from its source, to compare with the values of rendered releases."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from jacquard.machine import paths
 
 CHART_VALUES = Path(os.environ.get("CHART_VALUES_DIR", paths.ROOT.parent / "shared" / "chart-values"))
 RECORDED_HERE = Path(__file__).parent / "recorded_charts"
-"""Records of charts that the folder of all others does not have, or has from an older chart."""
+"""Records of charts that are missing from the shared folder, or recorded there from an older chart."""
 RECORDS = {"ovn-chart": "dpf-ovn-vpc.ovn", "dpf-vpc-ovn": "dpf-ovn-vpc.vpc"}
-"""Names of the records of charts whose record is called otherwise."""
+"""Record names of charts whose record has another name."""
 _UNTOLD = {"<string>": str, "<list": list}
-"""Defaults of which the record gives the type alone, by how they begin."""
+"""Prefixes of recorded defaults that state only the type."""
 _SCHEMA_TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "boolean": bool,
@@ -40,7 +40,7 @@ _SCHEMA_TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 class Record:
-    """What is recorded of one chart."""
+    """Recorded values of one chart."""
 
     def __init__(self, path: Path) -> None:
         self._whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -51,27 +51,27 @@ class Record:
             **dict(self._whole.get("schema_only", {})),
         }
         known = {*self._values, *self._free, *self._further}
-        # A mapping by labels, such as a node selector, which templates hand on whole.
+        # A mapping by labels, such as a node selector, which templates pass on as a whole.
         self._labels = {path.rpartition('."')[0] for path in self._values if path.endswith('"')}
         self._parents = {path[:end] for path in known for end in range(len(path)) if path[end] == "."}
 
     @property
     def name(self) -> str:
-        """Return what upstream calls the chart."""
+        """Return the upstream name of the chart."""
         return str(self._whole.get("name_in_chart_yaml") or self._whole["chart"])
 
     @property
     def version(self) -> str:
-        """Return the version that was read."""
+        """Return the recorded version."""
         return str(self._whole["version_read"])
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """Return the default of each value, by its path."""
+        """Return the default of each value, by path."""
         return self._values
 
     def wrong(self, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
-        """Yield which of ``values`` the chart does not have, or not with that type."""
+        """Yield the paths of ``values`` that the chart does not have, or has with another type."""
         for key, value in values.items():
             quoted = key if key.replace("-", "").replace("_", "").isalnum() else f'"{key}"'
             path = f"{above}.{quoted}" if above else quoted
@@ -89,7 +89,7 @@ class Record:
 
 
 def record(chart: str) -> Record | None:
-    """Return what is recorded of ``chart``, or None; a test that asks is skipped where there is no record at all."""
+    """Return the record of ``chart``, or None; skip the test if no records are available."""
     if not CHART_VALUES.is_dir():
         pytest.skip(f"no folder of recorded chart values at {CHART_VALUES}; set CHART_VALUES_DIR to one")
     name = f"{RECORDS.get(chart, chart)}.json"

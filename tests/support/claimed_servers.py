@@ -1,4 +1,4 @@
-"""Objects of IronCore and of Cluster API, from a BMC to the machine that claims its server."""
+"""Objects of IronCore and Cluster API, from a BMC to the machine that claims its server."""
 
 from __future__ import annotations
 

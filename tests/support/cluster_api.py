@@ -1,4 +1,4 @@
-"""Cluster API without a region: an API server that serves its kinds, and its real controller when a test wants it."""
+"""An API server with the kinds of Cluster API, and optionally its real controller, without a region."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 
 
 class ManagementCluster:
-    """A management cluster in a folder of its own, in which nothing runs but what a test starts."""
+    """A management cluster without controllers, except those that a test starts."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -32,8 +32,8 @@ class ManagementCluster:
 
     @contextmanager
     def controller(self, *, webhooks: bool) -> Iterator[None]:
-        """Run Cluster API's controller; its webhooks, once registered, stay so."""
-        if webhooks:  # they need a certificate for this machine; the API server has made itself one
+        """Run Cluster API's controller; its webhooks stay registered afterwards."""
+        if webhooks:  # Webhooks need a certificate for this machine; the API server has created one.
             keys = self._region.cluster_folder(MANAGEMENT) / "pki"
             keys.mkdir(parents=True)
             for name, own in {
@@ -62,7 +62,7 @@ def management_cluster(home: Path) -> Iterator[ManagementCluster]:
 
 
 def bare_cluster(name: str) -> tuple[Manifest, Manifest]:
-    """Return a namespace and in it a Cluster of that name, for which machines are made and none comes up."""
+    """Return a namespace and in it a Cluster of that name, whose Machines never become ready."""
     hardware = {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": name}
     spec = {"clusterNetwork": {"serviceDomain": "cluster.local"}, "infrastructureRef": hardware}
     return namespace(name), manifest(CLUSTER_API, "Cluster", name, namespace=name, spec=spec)

@@ -1,4 +1,4 @@
-"""What add-ons ask about a cluster, for tests of their values."""
+"""Facts about a cluster that add-on values depend on."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ _CLUSTER: dict[str, Any] = {
 
 
 def facts(**others: Any) -> ClusterFacts:
-    """Return a cluster of ten nodes with GPUs, with ``others`` instead of what it usually is."""
+    """Return a cluster of ten nodes with GPUs, with ``others`` overridden."""
     return ClusterFacts(**_CLUSTER | others)

@@ -1,4 +1,4 @@
-"""Concepts that have a component: each input class of the table in ``stacks.deploy``, by the name of its module."""
+"""Concepts with a component: the input classes of the table in ``stacks.deploy``, by module name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from stacks.deploy import WAITS_FOR, Extension
 
 
 def concept_names() -> list[str]:
-    """Return the concepts that have a component, sorted; extensions are a user's own."""
+    """Return the concepts with a component, sorted, without extensions of users."""
     return sorted(
         component.INPUT.__module__.rpartition(".")[2] for component in WAITS_FOR if component is not Extension
     )
 
 
 def concept_name(concept: Concept) -> str:
-    """Return the concept of one input, which is the name of its module."""
+    """Return the concept of an input, which is the name of its module."""
     return type(concept).__module__.rpartition(".")[2]

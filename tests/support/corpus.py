@@ -1,8 +1,8 @@
-"""The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests.
+"""The corpus of mistakes: invalid edits, the expected report and its remedy, as YAML files next to the tests.
 
-Reports name lines of the data by markers (``places.py``), so that they stay right when the examples get more lines.
-Edits and reports name an intent by a group that has it, such as ``{acme-train/train/a01}`` or ``{dpus/acme}``, because
-the digest in its name changes with each new field.
+Reports name lines of the data by markers (``places.py``), so that new lines in the examples do not change them. Edits
+and reports name an intent by one of its groups, such as ``{acme-train/train/a01}`` or ``{dpus/acme}``, because each new
+field changes the digest in its name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Case = dict[str, Any]
 
 
 def cases(folder: Path, pattern: str) -> list[Case]:
-    """Return the cases of the files in ``folder`` that are called like ``pattern``."""
+    """Return the cases of the files in ``folder`` that match ``pattern``."""
     return [
         {**case, "corpus": path}
         for path in sorted(folder.glob(pattern))
@@ -39,7 +39,7 @@ def cases(folder: Path, pattern: str) -> list[Case]:
 
 
 def title(case: Case) -> str:
-    """Return what a test of ``case`` is called."""
+    """Return the test ID of ``case``."""
     return f"{case['rule']}: {case['name']}" if "rule" in case else case["name"]
 
 
@@ -49,17 +49,17 @@ def expected(bench: Workbench, case: Case) -> str:
 
 
 def expected_fixes(bench: Workbench, case: Case) -> list[str]:
-    """Return the fixes of ``case`` with the lines in the files of ``bench``, which are not fixed yet."""
+    """Return the expected remaining fixes of ``case``, with the lines in the files of ``bench``."""
     return [bench.resolved(fix) for fix in case.get("fixes", ())]
 
 
 def fixes(found: Iterable[FixedFile]) -> list[str]:
-    """Return what ``check --fix`` does, as the corpus has it."""
+    """Return the result of ``check --fix`` in the format of the corpus."""
     return [f"{fix.file}:{fix.line}  {fix.before} -> {fix.after}" for item in found for fix in item.fixes]
 
 
-def spoil(bench: Workbench, case: Case) -> None:
-    """Make the mistakes of ``case``."""
+def apply_mistakes(bench: Workbench, case: Case) -> None:
+    """Apply the invalid edits of ``case``."""
     add_column(bench, "dpu_bmc", case.get("dpu_bmcs", {}))
     add_column(bench, "port_guids", case.get("port_guids", {}))
     for file, text in case.get("files", {}).items():
@@ -68,7 +68,7 @@ def spoil(bench: Workbench, case: Case) -> None:
 
 
 def apply(bench: Workbench, steps: Iterable[list[str] | str]) -> None:
-    """Do ``steps``: ``[file, text]`` writes a file, ``[file, old, new]`` edits one, a line of words is a command."""
+    """Run ``steps``: ``[file, text]`` writes a file, ``[file, old, new]`` edits one, and a string is a command."""
     edited = []
     for step in steps:
         match step if isinstance(step, list) else step.split():
@@ -85,11 +85,11 @@ def apply(bench: Workbench, steps: Iterable[list[str] | str]) -> None:
                 bench.edit(file, _with_intents(bench, old), _with_intents(bench, new))
     if any(file.endswith(".lock.yaml") for file in edited):
         with suppress(SpecError):
-            bench.sign()  # what is wrong beside the digest is the matter here
+            bench.sign()  # The test is about problems other than the digest.
 
 
 def _with_intents(bench: Workbench, text: str) -> str:
-    """Return ``text`` with the names of intents in place of groups that have them."""
+    """Return ``text`` with group names replaced by the names of their intents."""
     if not _GROUP.search(text):
         return text
     lock = yaml.load((bench.folder / IMAGE_PINS).read_bytes(), Loader=yaml.CSafeLoader)
@@ -97,7 +97,7 @@ def _with_intents(bench: Workbench, text: str) -> str:
 
 
 def add_column(bench: Workbench, column: str, values: dict[str, str]) -> None:
-    """Add an optional column to the inventory, empty but for ``values`` by host."""
+    """Add an optional column to the inventory, empty except for ``values`` by host."""
     if not values:
         return
     path = bench.folder / "inventory" / "hall-a.csv"

@@ -1,4 +1,4 @@
-"""Programs of Debian's packages for tests, taken apart into a folder that all clones share: nothing is installed."""
+"""Debian packages for tests, extracted into a folder that all clones share; nothing is installed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from jacquard.machine import paths
 
 @dataclass(frozen=True)
 class Unpacked:
-    """Packages that were taken apart."""
+    """Extracted packages."""
 
     root: Path
 
     def path(self, pattern: str) -> Path:
-        """Return the one file or folder that ``pattern`` names below the root."""
+        """Return the only file or folder below the root that matches ``pattern``."""
         [found] = self.root.glob(pattern)
         return found
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the variables by which programs find the libraries that came with them."""
+        """Return the environment variables by which programs find the extracted libraries."""
         libraries = sorted(
             {str(path.parent) for part in ("lib", "usr/lib") for path in self.root.glob(f"{part}/**/*.so*")}
         )
@@ -36,7 +36,7 @@ class Unpacked:
 
 
 def unpacked(name: str, packages: Iterable[str]) -> Unpacked:
-    """Return ``packages``, fetched once as ``name``; the test is skipped where they cannot be had."""
+    """Return ``packages``, downloaded once as ``name``; skip the test if the download fails."""
     root = paths.cache() / "debian" / name
     if not root.exists():
         if not (shutil.which("apt-get") and shutil.which("dpkg")):
@@ -44,7 +44,7 @@ def unpacked(name: str, packages: Iterable[str]) -> Unpacked:
         root.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root.parent) as folder:
             _fetch(Path(folder), name, packages)
-            if not root.exists():  # somebody else's is as good
+            if not root.exists():  # Another process has extracted the same packages.
                 (Path(folder) / "root").rename(root)
     return Unpacked(root)
 
@@ -52,7 +52,7 @@ def unpacked(name: str, packages: Iterable[str]) -> Unpacked:
 def _fetch(work: Path, name: str, packages: Iterable[str]) -> None:
     for part in ("lists/partial", "archives/partial"):
         (work / part).mkdir(parents=True)
-    # apt's own lists may be missing or old, and are not ours to change.
+    # The package lists of the machine may be missing or outdated, and must not be changed.
     own = ("-qq", "-o", f"Dir::State::Lists={work}/lists", "-o", f"Dir::Cache={work}", "-o", "APT::Sandbox::User=root")
     for command in (("apt-get", *own, "update"), ("apt-get", *own, "download", *packages)):
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)

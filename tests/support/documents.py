@@ -1,4 +1,4 @@
-"""Pages of the documentation, and what they point at: links, headings, blocks of YAML."""
+"""Pages of the documentation, with their links, headings and YAML blocks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def pages() -> list[Path]:
 
 
 def text(page: Path) -> str:
-    """Return what stands in ``page``."""
+    """Return the text of ``page``."""
     return page.read_text(encoding="utf-8")
 
 
 def prose(page: Path) -> str:
-    """Return what stands in ``page`` outside fenced blocks."""
+    """Return the text of ``page`` outside fenced blocks."""
     return _FENCED.sub("", text(page))
 
 
@@ -42,7 +42,7 @@ def python_blocks(page: Path) -> list[str]:
 
 
 def contained(shown: Any, whole: Any) -> bool:
-    """Tell whether all that is shown is in ``whole``: keys of a mapping, entries of a list that have what is shown."""
+    """Return whether ``whole`` contains ``shown``: all keys of a mapping, and a matching entry for each list entry."""
     if isinstance(shown, dict):
         return isinstance(whole, dict) and all(
             key in whole and contained(value, whole[key]) for key, value in shown.items()
@@ -53,12 +53,12 @@ def contained(shown: Any, whole: Any) -> bool:
 
 
 def links(written: str) -> list[str]:
-    """Return where links in ``written`` lead within the repository."""
+    """Return the targets of the links in ``written`` that are within the repository."""
     return [link for link in _LINK.findall(written) if not _ELSEWHERE.match(link)]
 
 
-def leads_somewhere(page: Path, link: str) -> bool:
-    """Tell whether ``link`` leads from ``page`` to a file or folder, and to a heading of it if it names one."""
+def has_target(page: Path, link: str) -> bool:
+    """Return whether ``link`` resolves from ``page`` to an existing file or folder, and to an existing heading."""
     name, _, anchor = link.partition("#")
     target = page.parent / name if name else page
     return target.exists() and (not anchor or anchor in _anchors(target))

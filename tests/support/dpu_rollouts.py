@@ -1,4 +1,4 @@
-"""Rollouts of the laptop's DPUs: data that its DPUs do not follow yet, and evidence of those that do."""
+"""Rollouts of the laptop's DPUs: data that differ from the pins, and evidence of finished rollouts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ INTENT = DpuIntent(
     mtu_bytes=8000,
     uplink_mtu_bytes=8100,
 )
-"""What DPUs of the newest revision are."""
+"""Intent of DPUs with the newest revision."""
 OTHER_IMAGE = (
     '  - {version: bfb-3.2.7, url: "https://images.cloud.example/bfb-3.2.7.bfb", bsp: 4.13.1.13760, doca: 3.2.7,'
     f" uefi: 4.13.1-26-g337fea6bfd, atf: 4.13.1-12-g5b3a2e5d1, sha256: {'ab' * 32}}}\n"
 )
-"""Row of the catalogue with an image that DPUs have not yet."""
+"""Row of the catalogue with an image that no DPU runs yet."""
 FREE, SMALL, LARGE = "dpus/unassigned", "dpus/globex", "dpus/acme"
 DATA = {
     "virtual_functions": (
@@ -60,11 +60,11 @@ DATA = {
         ),
     ),
 }
-"""By field of an intent: an edit of the data, and the report, whose lines are markers (``places.py``)."""
+"""By field of an intent: an edit of the data, and the resulting report with markers (``places.py``)."""
 
 
-def behind(laptop: Any, *fields: str) -> Environment:
-    """Return the laptop with data that its DPUs do not follow yet."""
+def outdated(laptop: Any, *fields: str) -> Environment:
+    """Return the laptop with data that differ from the pins of its DPUs."""
     for field in fields or ("virtual_functions",):
         laptop.edit(*DATA[field][0])
     loaded: Environment = laptop.load()
@@ -76,7 +76,7 @@ def at(environment: Environment, pins: ImagesLock) -> Environment:
 
 
 def seen(environment: Environment, deployment: str, region: str = "laptop", **changes: Any) -> Evidence:
-    """Return evidence of ``region`` that the DPUs of ``deployment`` are what is pinned, but for ``changes``."""
+    """Return evidence of ``region`` that the DPUs of ``deployment`` match their pins, except for ``changes``."""
     pins, total = environment.image_pins, ordered_dpus(environment)[f"{DPUS}/{deployment}"]
     made = templates(pins.dpu_intents[pins.dpus[f"{DPUS}/{deployment}"]])
     entry = {

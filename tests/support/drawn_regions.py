@@ -1,4 +1,4 @@
-"""Regions drawn at random for proofs about networks: tenants by every backend, with and without a named border."""
+"""Random regions for network tests: tenants with every backend, with and without declared edge routers."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ RAILS = FabricSpec.model_validate(
         "max_hosts": 1000,
     }
 )
-"""Fabric of Ethernet whose rails pods have addresses of."""
+"""Ethernet fabric from whose rails pods get addresses."""
 _MODEL, _ON_RAILS = "h100-ib-8", "h100-rails"
-"""Instance types of pools: that of laptop, and one whose pods get functions of ports on rails."""
+"""Instance types of pools: that of laptop, and one whose pods get virtual functions of ports on rails."""
 IPV6 = Network6("fd42::/40")
 _WAYS = ("ingress", "egress")
 NAMES = ("ant", "bee", "cat", "dog")
@@ -63,30 +63,30 @@ _EMPTY: dict[str, Any] = {
 
 
 class Wish(Struct):
-    """What one tenant asks for."""
+    """Requirements of one tenant."""
 
     isolation: Isolation
     egress: Egress
     ingress: Ingress
     pods: int
-    """Length of the prefix for pods."""
+    """Prefix length for pods."""
     public: int
     """VMs with a public address."""
     nodes: int
     fabric: bool
-    """Whether its nodes are on InfiniBand, where they are not on rails."""
+    """Whether its nodes are on InfiniBand, if they are not on rails."""
     rails: bool = False
-    """Whether its nodes are on RoCE, with addresses of rails in pods."""
+    """Whether its nodes are on RoCE, with rail addresses in pods."""
     more: tuple[PrefixKind, ...] = ()
-    """What its VPC has a further prefix for, one each."""
+    """Uses for which its VPC has a further prefix, one each."""
     group: SecurityGroupSpec | None = None
-    """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
+    """Security rules of its VPC if HBN isolates it, without rules about tenants that are not peered."""
     deny: tuple[Network, ...] = ()
-    """Networks that its VPC never reaches, where something filters its packets."""
+    """Networks that its VPC may never reach, if the backend filters packets."""
     ipv6: bool = False
-    """Whether its VPC has prefixes of IPv6."""
+    """Whether its VPC has IPv6 prefixes."""
     second: bool = False
-    """Whether a second cluster, which has no nodes yet, is in its VPC, where the backend takes one."""
+    """Whether its VPC has a second cluster, without nodes yet, if the backend permits several."""
 
 
 PLAIN = Wish(
@@ -99,9 +99,9 @@ PLAIN = Wish(
     fabric=True,
 )
 DENIED = tuple(map(Network, ("198.51.7.0/24", "9.9.0.0/16", "10.0.0.0/15", "10.1.0.0/24")))
-"""Networks that may be denied to a VPC: what is outside, and what no VPC may see anyway."""
+"""Networks that may be denied to a VPC: external ones, and ones that no VPC may reach anyway."""
 PORTS = (("tcp", 22), ("tcp", 443), ("udp", 53), ("icmp", 0))
-"""Protocols and ports that rules and questions are about."""
+"""Protocols and ports of rules and of tested connections."""
 RULES = st.builds(
     lambda far_end, asked, every: SecurityRuleSpec.model_validate(
         {**far_end, "protocol": asked[0], "ports": () if every or not asked[1] else (asked[1],)}
@@ -134,7 +134,7 @@ WISHES = st.builds(
     second=st.booleans(),
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
-"""Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
+"""Pairs of tenants that both request peering of their VPCs, if HBN isolates both."""
 TENANTS = st.dictionaries(st.sampled_from(NAMES), WISHES, min_size=1, max_size=len(NAMES))
 MIXED = st.permutations(NAMES).flatmap(
     lambda names: st.tuples(*(WISHES for _ in names)).map(
@@ -144,13 +144,13 @@ MIXED = st.permutations(NAMES).flatmap(
         }
     )
 )
-"""Four tenants, each by another backend, as waivers allow it."""
+"""Four tenants, each with another backend, as waivers permit."""
 NETWORK_BACKENDS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
 
 
 @cache
 def _laptop() -> Environment:
-    """Return laptop with as many hosts again, of a type with two ports on rails."""
+    """Return laptop with twice as many hosts; the added ones have an instance type with two ports on rails."""
     laptop = load_environment("laptop", ENVIRONMENTS)
     kinds, images = laptop.instance_types.instance_types, laptop.images.images
     ports = {"infiniband_ports": 0, "roce_ports": 2, "roce_interfaces": ("p0", "p1"), "rdma": RdmaSpec()}
@@ -181,9 +181,9 @@ def region(
     peerings: Iterable[tuple[str, str]] = (),
     deny: tuple[Network, ...] = (),
 ) -> Environment:
-    """Return a region with just these tenants, allocated after ``before`` if there is one.
+    """Return a region with these tenants only, allocated with the lock files of ``before`` if given.
 
-    Of ``peerings`` those count whose tenants are both there, behind HBN; ``deny`` is of all VPCs.
+    A peering of ``peerings`` applies if both tenants exist and use HBN; ``deny`` applies to all VPCs.
     """
     laptop = _laptop()
     networks = laptop.region.networks.model_copy(update={"border": border, "deny": deny, "tenants_ipv6": IPV6})
@@ -243,7 +243,7 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
 
 
 def second_cluster(tenant: str) -> str:
-    """Return what the second cluster of ``tenant`` is called."""
+    """Return the name of the second cluster of ``tenant``."""
     return f"{tenant}-two"
 
 
@@ -252,7 +252,7 @@ def _second(wish: Wish) -> bool:
 
 
 def _more(tenant: str, wish: Wish) -> Iterator[dict[str, Any]]:
-    """Yield the further prefixes of a VPC; those of the second cluster, one of each kind that it needs, come first."""
+    """Yield the further prefixes of a VPC, those of the second cluster first, one of each kind that it needs."""
     kinds = (PrefixKind.PODS, PrefixKind.SERVICES, PrefixKind.LOAD_BALANCERS) if _second(wish) else ()
     for index, kind in enumerate(kinds):
         yield {"name": f"two-{index}", "kind": kind, "size": "/24", "cluster": second_cluster(tenant)}

@@ -1,4 +1,4 @@
-"""Pools in one API server, each in a namespace of its own, and what Cluster API's controller made of them."""
+"""Pools in one API server, each in its own namespace, and the objects that Cluster API's controller creates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from cluster_api import CLUSTER_API, bare_cluster
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from components.lookups.effects.effect import Effect
 from components.render.manifest import Json, Manifest
@@ -30,7 +30,7 @@ _WORKERS = 8
 
 @dataclass(frozen=True, repr=False)
 class Seen:
-    """A pool as the API server has it: what was declared and what came of it, by key and by uid."""
+    """A pool in the API server: declared and derived objects, by key and by uid."""
 
     declared: Bodies
     sets: Bodies
@@ -43,13 +43,13 @@ class Seen:
 
     @property
     def current(self) -> dict[str, str]:
-        """Return the uid of the MachineSet that each MachineDeployment makes its Machines from, by its name."""
+        """Return the uid of the current MachineSet of each MachineDeployment, by name."""
         by_revision = sorted(self.sets.items(), key=lambda item: int(item[1]["metadata"]["annotations"][REVISION]))
         return {body["metadata"]["labels"][OWNER]: uid for uid, body in by_revision}
 
     @property
     def unsettled(self) -> Iterator[str]:
-        """Yield what the controller still has to do."""
+        """Yield the pending actions of the controller."""
         sizes = dict.fromkeys(self.sets, 0)
         for body in self.machines.values():
             sizes[body["metadata"]["ownerReferences"][0]["uid"]] += 1
@@ -73,14 +73,14 @@ class Seen:
 
 
 def content(body: Json) -> dict[str, Any]:
-    """Return the labels, the annotations and the spec of an object, without what Cluster API counts there."""
+    """Return the labels, annotations and spec of an object, without Cluster API's counters."""
     metadata = body["metadata"]
     kept = {key: value for key, value in (metadata.get("annotations") or {}).items() if REVISION not in key}
     return {"labels": metadata.get("labels"), "annotations": kept, "spec": body.get("spec")}
 
 
 def effect(was: Seen, now: Seen) -> Effect:
-    """Return what became of the nodes of a pool, by what the controller did and by nothing that was declared."""
+    """Return the effect on the nodes of a pool, derived from the controller's actions and not from declared objects."""
     if not set(was.current.values()) & set(now.current.values()):
         assert not was.machines.keys() & now.machines.keys(), "some machines stayed"
         return Effect.REPLACED
@@ -93,14 +93,14 @@ def effect(was: Seen, now: Seen) -> Effect:
 
 
 class Pools:
-    """Pools by the tenant that each belongs to."""
+    """Pools by tenant."""
 
     def __init__(self, api: ApiServer) -> None:
         self.api = api
         self._declared: dict[str, dict[str, Manifest]] = {}
 
     def declare(self, pools: Mapping[str, list[Manifest]]) -> None:
-        """Apply what changed of pools, and delete what is not declared any more, unless it is retained."""
+        """Apply changed objects of pools, and delete objects that are no longer declared, unless they are retained."""
         with ThreadPoolExecutor(_WORKERS) as workers:
             list(workers.map(self._declare, pools.keys(), pools.values()))
 
@@ -118,7 +118,7 @@ class Pools:
         self._declared[tenant] = new
 
     def autoscale(self, tenant: str, end: str) -> None:
-        """Be the cluster autoscaler: order as many nodes as the bounds of a pool allow, at one ``end`` of them."""
+        """Act as the cluster autoscaler: set replicas to the lower or upper bound (``end``) of a pool."""
         for body in self._deployments(tenant):
             if bound := body["metadata"]["annotations"].get(f"{AUTOSCALER}-{end}-size"):
                 order = {"spec": {"replicas": int(bound)}}
@@ -126,15 +126,15 @@ class Pools:
                 self.api.patch(ref, order, subresource="scale", field_manager="cluster-autoscaler")
 
     def replicas(self, tenant: str) -> list[int]:
-        """Return how many nodes are ordered, of each group."""
+        """Return the declared number of nodes of each group."""
         return [body["spec"]["replicas"] for body in self._deployments(tenant)]
 
     def _deployments(self, tenant: str) -> list[dict[str, Any]]:
         return self.api.list(CLUSTER_API, DEPLOYMENT, namespace=namespace_of(tenant))
 
     def settled(self) -> dict[str, Seen]:
-        """Return all pools once the controller has nothing to do for any of them and did nothing for a while."""
-        patience = Patience(SETTLED_SECONDS)
+        """Return all pools after the controller has finished all pending actions and been idle for a while."""
+        patience = ScaledTimeout(SETTLED_SECONDS)
         before: list[Any] = []
         while not patience.is_over():
             seen = self._seen({DEPLOYMENT})
@@ -148,7 +148,7 @@ class Pools:
         raise AssertionError(message)
 
     def _seen(self, kinds: set[str]) -> dict[str, Seen]:
-        """Return all pools, and of what was declared the objects of these kinds."""
+        """Return all pools, with the declared objects of these kinds only."""
         sets, machines = (self._by_tenant(kind) for kind in ("MachineSet", "Machine"))
         wanted = [item for declared in self._declared.values() for item in declared.values() if item.kind in kinds]
         versions = {(item.api_version, item.kind) for item in wanted}
@@ -171,5 +171,5 @@ class Pools:
 
 
 def namespace_of(tenant: str) -> str:
-    """Return the namespace of a tenant's only cluster."""
+    """Return the namespace of the only cluster of a tenant."""
     return f"{tenant}-one"

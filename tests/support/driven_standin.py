@@ -1,4 +1,4 @@
-"""The kubernetes stand-in, driven without an engine: plain data in, plain data out."""
+"""A client of the kubernetes stand-in without an engine: plain data in, plain data out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {
 
 
 class DrivenStandIn:
-    """The stand-in in front of one cluster."""
+    """The stand-in, connected to one cluster."""
 
     def __init__(self, kubeconfig: Path) -> None:
         """Configure it as components do."""
@@ -28,7 +28,7 @@ class DrivenStandIn:
         self._provider.Configure(provider_pb2.ConfigureRequest(variables=variables), None)
 
     def check(self, urn: str, inputs: dict[str, Any], old: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return the inputs as they are kept."""
+        """Return the checked inputs."""
         request = provider_pb2.CheckRequest(urn=urn, news=encode(inputs), olds=encode(old or {}))
         answer = self._provider.Check(request, None)
         assert not answer.failures, list(answer.failures)
@@ -41,26 +41,26 @@ class DrivenStandIn:
         return {path: _KINDS.get(change.kind, "replace") for path, change in answer.detailedDiff.items()}
 
     def create(self, urn: str, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Make the object and return what the state keeps."""
+        """Create the object, and return its state."""
         request = provider_pb2.CreateRequest(urn=urn, properties=encode(inputs))
         return decode(self._provider.Create(request, None).properties).plain
 
     def update(
         self, urn: str, old: dict[str, Any], state: dict[str, Any], new: dict[str, Any], *, preview: bool = False
     ) -> dict[str, Any]:
-        """Change the object and return what the state keeps, or what a preview promises."""
+        """Update the object, and return its state, or the planned state in a preview."""
         request = provider_pb2.UpdateRequest(
             urn=urn, old_inputs=encode(old), olds=encode(state), news=encode(new), preview=preview
         )
         return decode(self._provider.Update(request, None).properties).plain
 
     def plan(self, urn: str, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return what a preview promises of an object to be made."""
+        """Return the planned state of an object to create."""
         request = provider_pb2.CreateRequest(urn=urn, properties=encode(inputs), preview=True)
         return decode(self._provider.Create(request, None).properties).plain
 
     def delete(self, urn: str, inputs: dict[str, Any], state: dict[str, Any]) -> None:
-        """Delete the object, or give back the fields of a patch."""
+        """Delete the object, or release the fields of a patch."""
         request = provider_pb2.DeleteRequest(
             urn=urn, id=_identity(state), old_inputs=encode(inputs), properties=encode(state)
         )

@@ -19,14 +19,14 @@ FEATURES = {"secrets", "resourceReferences", "outputValues"}
 
 
 class Log(engine_pb2_grpc.EngineServicer):
-    """Takes the messages of a provider."""
+    """Receives the log messages of a provider."""
 
     def Log(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002 - the protocol's names
         return Empty()
 
 
 class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
-    """Answers each registration like the engine, with the inputs as the state."""
+    """Answers each registration as the engine does, with the inputs as the state."""
 
     def __init__(self) -> None:
         self.registered: list[resource_pb2.RegisterResourceRequest] = []
@@ -53,7 +53,7 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
 
 
 class Provider:
-    """A running provider process with the stub of its protocol."""
+    """A running provider process with a client of its protocol."""
 
     def __init__(self, stub: Any, address: str) -> None:
         self._stub = stub
@@ -64,7 +64,7 @@ class Provider:
         return str(self._stub.GetSchema(provider_pb2.GetSchemaRequest(version=0)).schema)
 
     def construct(self, kind: str, name: str, inputs: Mapping[str, Any]) -> Any:
-        """Return the answer to a construction, with secrets and outputs as they are on the wire."""
+        """Return the response to a Construct request, with secrets and outputs in wire format."""
         properties = Struct()
         properties.update(inputs)
         request = provider_pb2.ConstructRequest(

@@ -1,4 +1,4 @@
-"""What the engine plans and does with the objects of a local region, in the order it does it."""
+"""Operations that the engine plans and performs on the objects of a local region, in order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from local_region import LocalRegion
 from jacquard.cli.errors import ExitCode
 
 
-class Done(NamedTuple):
-    """What the engine did to an object, in the order it was done."""
+class Operation(NamedTuple):
+    """An operation of the engine on an object, with the sequence numbers of its events."""
 
     operation: str
     kind: str
@@ -24,18 +24,18 @@ class Done(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a preview says."""
+    """Result of a preview."""
 
     names: dict[str, dict[str, set[str]]]
     """Names of objects by operation and kind."""
-    held: list[str]
-    """What goes only with a word, and is lost by it."""
-    word: str | None
-    """The word, if one is asked for."""
+    blocked: list[str]
+    """Objects whose deletion requires confirmation."""
+    token: str | None
+    """The confirmation token, if one is required."""
 
 
 def previewed(local: LocalRegion) -> Plan:
-    """Return what a preview says of the data since they were committed."""
+    """Return the preview of the changes since the last commit of the data."""
     outcome = local.jacquard("preview", local.environment, "--base", "HEAD", "--format", "json")
     assert outcome.code in {ExitCode.OK, ExitCode.CONFIRMATION_REQUIRED}, outcome.text
     [stack] = json.loads(outcome.stdout)[0]["stacks"]
@@ -47,15 +47,15 @@ def previewed(local: LocalRegion) -> Plan:
     return Plan(found, stack["held"], stack["accept"])
 
 
-def applied(local: LocalRegion, *options: str) -> list[Done]:
-    """Apply the data, and return what the engine did to objects."""
+def applied(local: LocalRegion, *options: str) -> list[Operation]:
+    """Apply the data, and return the operations on objects."""
     outcome = local.jacquard("up", local.environment, *options)
     assert outcome.code == 0, outcome.text
-    return told(local.home / "pulumi" / "logs" / f"{local.environment}.events")
+    return recorded_operations(local.home / "pulumi" / "logs" / f"{local.environment}.events")
 
 
-def told(events: Path) -> list[Done]:
-    """Return what a run of the engine says, in its log of events, that it plans or does to objects."""
+def recorded_operations(events: Path) -> list[Operation]:
+    """Return the operations on objects in the event log of a run."""
     begun: dict[tuple[str, str], int] = {}
     done = []
     for line in events.read_text().splitlines():
@@ -66,17 +66,17 @@ def told(events: Path) -> list[Done]:
         if after and after["op"] not in {"same", "read"} and "$kubernetes:" in after["urn"]:
             type_, _, name = after["urn"].rpartition("::")
             at = begun[after["urn"], after["op"]]
-            done.append(Done(after["op"], type_.rpartition(":")[2], name, at, event["sequence"]))
+            done.append(Operation(after["op"], type_.rpartition(":")[2], name, at, event["sequence"]))
     return done
 
 
-def those(done: list[Done], operation: str, kind: str, of: str = "") -> list[Done]:
-    """Return what was done so to objects of a kind, and of a component where one is named."""
+def operations_on(done: list[Operation], operation: str, kind: str, of: str = "") -> list[Operation]:
+    """Return the operations on objects of a kind whose resource name starts with ``of``."""
     return [one for one in done if (one.operation, one.kind) == (operation, kind) and one.name.startswith(of)]
 
 
-def assert_in_order(*steps: list[Done]) -> None:
-    """See that each step is over before the next one begins."""
+def assert_in_order(*steps: list[Operation]) -> None:
+    """Assert that each step ends before the next one begins."""
     for earlier, later in pairwise(steps):
         assert (bool(earlier), bool(later)) == (True, True), (earlier, later)
         assert max(one.ended for one in earlier) < min(one.begun for one in later), (earlier, later)

@@ -1,4 +1,4 @@
-"""The reference environments, with the region of ``jacquard new``, and copies of their data that a test may spoil."""
+"""The reference environments, including the region of ``jacquard new``, and copies of their data for tests to edit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from jacquard.starters.region import FILES, NAME, example
 ENVIRONMENTS = paths.ROOT / "environments"
 LAPTOP = ENVIRONMENTS / "laptop"
 STARTER = NAME
-"""Name of the region that ``jacquard new`` writes, as its files have it."""
+"""Name of the region in the files that ``jacquard new`` writes."""
 REFERENCES = (*environments(ENVIRONMENTS), STARTER)
 """Names of the environments that every check of rendered objects covers."""
 SMALL = tuple(name for name in REFERENCES if name != "us-east-04a")
-"""The same without the large region, whose inventory takes a minute."""
+"""`REFERENCES` without the large region, whose inventory takes a minute to load."""
 
 
 @cache
@@ -48,7 +48,7 @@ def root_of_all() -> Path:
 
 @cache
 def _starter() -> Path:
-    """Write and allocate the region of ``jacquard new``, once in a process."""
+    """Write and allocate the region of ``jacquard new``, once per process."""
     root = Path(tempfile.mkdtemp(prefix="starter-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     shutil.copytree(FILES / CATALOG, root / CATALOG)
@@ -72,7 +72,7 @@ def copy_data(folder: Path, *names: str) -> Path:
 
 @cache
 def _files(name: str) -> tuple[tuple[Path, bytes], ...]:
-    """Return the files of an environment; they are read once, since thousands of tests have a copy."""
+    """Return the files of an environment; cached, since thousands of tests copy them."""
     root = root_of(name)
     files = sorted(path for path in (root / name).rglob("*") if path.is_file())
     return tuple((path.relative_to(root), path.read_bytes()) for path in files)

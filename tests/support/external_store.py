@@ -1,4 +1,4 @@
-"""A region whose Secrets come from a store."""
+"""A region whose Secrets come from an external store."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from components.specs.environment import Environment
 from components.specs.region.external_secrets import SecretsSource, SecretsSpec, VaultSpec
 
 STORE = SecretsSpec(source=SecretsSource.EXTERNAL_SECRETS, store="vault")
-"""A store that the platform has, with its operator."""
+"""An existing store of the platform, with its operator."""
 VAULT = VaultSpec(
     server="https://vault.example:8200", path="regions", auth_path="kubernetes/here", role="here", authority="vault-ca"
 )
 MADE = changed(STORE, vault=VAULT)
-"""A store that the region makes, with its operator."""
+"""A store that the region creates, with its operator."""
 
 
 def with_store(environment: Environment, secrets: SecretsSpec = STORE) -> Environment:

@@ -1,13 +1,13 @@
-"""A forge small enough to read: the comments of one pull request, as GitHub's and GitLab's APIs show them, over HTTP.
+"""A small fake forge: the comments of one pull request over HTTP, with the APIs of GitHub and GitLab.
 
-Use it from any test, the command in a process of its own included::
+It also serves commands in other processes::
 
     with fake_forge() as forge:
         run(["jacquard", "comment", "comment.md"], env={**os.environ, **forge.github(run="12.1")})
     assert [comment.author for comment in forge.comments] == ["github-actions[bot]"]
 
-`FakeForge.answer` queues an answer that the next matching request gets instead; `FakeForge.before` runs something when
-a matching request has arrived and nothing of it has happened yet, such as a whole other run.
+`FakeForge.answer` queues a response for the next matching request. `FakeForge.before` runs a function when a matching
+request has arrived and before it is processed, such as another complete run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NUMBER = 7
 LIMIT_CHARACTERS = 65_536
 MOST_A_PAGE = 100
 DATE = "Sun, 22 Nov 2026 16:00:00 GMT"
-"""What the forge believes is now, in each answer."""
+"""Header ``Date`` of each response."""
 
 
 @dataclass
 class Stored:
-    """A comment as the forge keeps it."""
+    """A comment as the forge stores it."""
 
     number: int
     author: str
@@ -42,23 +42,23 @@ class Stored:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request gets instead of what it asked for."""
+    """A response that replaces the normal one."""
 
     status: int
     message: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     after: bool = False
-    """Whether the request is done all the same, and only its answer is lost."""
+    """Whether the request is processed all the same, and only its response is replaced."""
 
 
 @dataclass
 class FakeForge:
-    """One pull request, number 7 of ``acme/regions``, and what was asked of it."""
+    """Pull request 7 of ``acme/regions``, and the requests for it."""
 
     address: str = ""
     comments: list[Stored] = field(default_factory=list)
     requests: list[tuple[str, str]] = field(default_factory=list)
-    """Method and path of each request that changes something or lists."""
+    """Method and path of each request that lists comments or changes something."""
     headers: list[Mapping[str, str]] = field(default_factory=list)
     _answers: list[tuple[str, Answer]] = field(default_factory=list)
     _before: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
@@ -94,26 +94,26 @@ class FakeForge:
         }
 
     def answer(self, method: str, answer: Answer) -> None:
-        """Answer so the next time that ``method`` is asked for; the reading of a list is GET."""
+        """Set the response to the next request with ``method``; GET means a list request."""
         self._answers.append((method, answer))
 
     def before(self, method: str, act: Callable[[], object]) -> None:
-        """Run ``act`` when the next request of ``method`` has arrived, before it is done."""
+        """Run ``act`` when the next request with ``method`` has arrived, before it is processed."""
         self._before.append((method, act))
 
     def add(self, body: str, author: str = "somebody") -> Stored:
-        """Add a comment as if ``author`` had written it."""
+        """Add a comment of ``author``."""
         with self._lock:
             self._next += 1
             self.comments.append(Stored(self._next, author, body))
             return self.comments[-1]
 
-    def asked(self, *methods: str) -> list[str]:
-        """Return which of ``methods`` were asked for, in order."""
+    def requested(self, *methods: str) -> list[str]:
+        """Return those of ``methods`` that were requested, in order."""
         return [method for method, _ in self.requests if method in methods]
 
     def take(self, method: str, path: str) -> tuple[Callable[[], object], Answer | None]:
-        """Return what is to happen before a request is done, and what it gets instead."""
+        """Return the function to run before a request is processed, and the response that replaces the normal one."""
         with self._lock:
             self.requests.append((method, path))
             act = next((entry for entry in self._before if entry[0] == method), None)
@@ -125,7 +125,7 @@ class FakeForge:
         return act[1] if act else lambda: None, instead[1] if instead else None
 
     def do(self, method: str, path: str, query: Mapping[str, list[str]], body: str) -> tuple[int, Any]:
-        """Do what a request of comments asks for."""
+        """Process a request for comments."""
         last = path.rpartition("/")[2]
         number = int(last) if last.isdigit() else None
         if method in ("POST", "PATCH", "PUT") and len(body) > LIMIT_CHARACTERS:
@@ -143,19 +143,19 @@ class FakeForge:
             if method == "DELETE":
                 self.comments.remove(found)
                 return 204, None
-            found.body, found.edits = body.replace("\n", "\r\n"), found.edits + 1  # as people's browsers send it
+            found.body, found.edits = body.replace("\n", "\r\n"), found.edits + 1  # Line endings of browsers
             return 200, self._shown(found)
 
     @staticmethod
     def _shown(stored: Stored) -> dict[str, Any]:
-        """Return a comment in the forms of both forges, which have no field in common that differs."""
+        """Return a comment in the formats of both forges, whose common fields are equal."""
         who = {"login": stored.author, "id": sum(stored.author.encode())}
         return {"id": stored.number, "user": who, "author": who, "body": stored.body, "system": False}
 
 
 @contextmanager
 def fake_forge() -> Iterator[FakeForge]:
-    """Serve a forge on a port of its own."""
+    """Serve a forge on a free port."""
     forge = FakeForge()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"forge": forge}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -206,4 +206,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Suppress the request log."""

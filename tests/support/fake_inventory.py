@@ -1,13 +1,13 @@
-"""NetBox 4 or Nautobot 2 as far as a reader of devices sees them, over HTTP or HTTPS.
+"""A fake NetBox 4 or Nautobot 2 over HTTP or HTTPS, limited to reading devices.
 
-Shapes, limits and refusals are those of netbox-community/netbox (netbox/api/pagination.py, api/authentication.py,
+Formats, limits and errors are those of netbox-community/netbox (netbox/api/pagination.py, api/authentication.py,
 dcim/api/serializers_/devices.py, dcim/filtersets.py) and nautobot/nautobot (core/api/serializers.py with ``depth``,
 core/filters.py, docs/user-guide/platform-functionality/rest-api)::
 
     with fake_inventory("netbox", map(device, hosts)) as inventory:
         run(["jacquard", "inventory", "diff", "netbox", "--url", inventory.address, ...])
 
-`FakeInventory.answer` queues an answer that the next request gets instead.
+`FakeInventory.answer` queues a response for the next request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OPTIONS = {"limit", "offset", "exclude", "omit", "depth", "brief", "ordering", 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request gets instead of devices."""
+    """A response that replaces the list of devices."""
 
     status: int
     body: str = ""
@@ -50,7 +50,7 @@ class Answer:
 
 
 def related(kind: str, name: str) -> dict[str, Any]:
-    """Return an object to which a device refers, with all of its fields that matter here."""
+    """Return an object that a device refers to, with its relevant fields."""
     slug = name.lower().replace(" ", "-")
     return {"id": f"{kind}:{slug}", "display": name, "name": name, "slug": slug, "description": ""}
 
@@ -90,7 +90,7 @@ class FakeInventory:
     max_page: int = 1000
     address: str = ""
     seen_as: str = ""
-    """Address under which the server believes to be reached; a proxy changes it."""
+    """Address in the links of responses, such as that of a proxy; empty for the actual one."""
     version: str = ""
     on_request: Callable[[], None] = lambda: None
     requests: list[tuple[str, str | None]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class FakeInventory:
         self._answers += answers
 
     def reply(self, path: str, authorization: str | None) -> Answer:
-        """Return the answer to a request."""
+        """Return the response to a request."""
         self.requests.append((path, authorization))
         self.on_request()
         if self._answers:
@@ -131,7 +131,7 @@ class FakeInventory:
                 names = {entry for item in self.devices for entry in self._keys(item, known[name])}
                 wrong = [value for value in values if value not in names]
                 wanted = [item for item in wanted if {*self._keys(item, known[name])} & {*values}]
-            else:  # NetBox ignores it
+            else:  # NetBox ignores it.
                 continue
             if wrong:
                 text = f"Select a valid choice. {wrong[0]} is not one of the available choices."
@@ -164,7 +164,7 @@ class FakeInventory:
             head = {"id": number, "url": url, "display": name}
             if query.get("brief"):
                 return {**head, "name": name, "description": ""}
-            newer = float(self.version or VERSIONS[self.kind]) >= 4.7  # which ignores the older option
+            newer = float(self.version or VERSIONS[self.kind]) >= 4.7  # Nautobot ignores the older option.
             hidden = {"config_context"} & {*query.get("omit" if newer else "exclude", [])}
             status = {"value": item["status"], "label": item["status"].title()}
             return {**head, **{key: value for key, value in item.items() if key not in hidden}, "status": status}
@@ -193,7 +193,7 @@ def _problem(status: int, body: Mapping[str, Any]) -> Answer:
 def fake_inventory(
     kind: str, devices: Iterable[dict[str, Any]], *, certificate: tuple[Path, Path] | None = None
 ) -> Iterator[FakeInventory]:
-    """Serve ``devices`` at an address of this machine until the block ends; ``certificate`` is a file and its key."""
+    """Serve ``devices`` on this machine until the block ends; ``certificate`` is a certificate file and its key."""
     inventory = FakeInventory(kind, list(devices))
 
     class Handler(BaseHTTPRequestHandler):
@@ -208,7 +208,7 @@ def fake_inventory(
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Write nothing to the test's output."""
+            """Suppress the request log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     scheme = "http"
@@ -230,7 +230,7 @@ def fake_inventory(
 
 @contextmanager
 def netbox_with_a_new_host(name: str, data: Path) -> Iterator[dict[str, str]]:
-    """Serve the hosts of an environment and a further one; yield the variables with the address and the token."""
+    """Serve the hosts of an environment and a new one; yield the variables with the address and the token."""
     hosts = load_environment(name, data).hosts
     new = {"rack": "a05", "slot": 1, "host": "a05-u01", "serial": "G26A0501", "dpu_serial": "MT26A0501"}
     new |= {

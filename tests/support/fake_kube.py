@@ -1,6 +1,6 @@
-"""An API server small enough to read: config maps, bare-metal hosts and IronCore's BMCs and servers, in memory.
+"""A small in-memory API server for ConfigMaps, bare-metal hosts, and IronCore's BMCs and Servers.
 
-Whose a field is it knows of the firmware objects only, which a controller makes and others fill.
+It tracks field ownership only for firmware objects, which a controller creates and other managers fill.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
-from fake_fields import Owned, leaves
+from field_ownership import Owned, leaves
 
 FIRMWARE = {"hostfirmwaresettings": "HostFirmwareSettings", "hostfirmwarecomponents": "HostFirmwareComponents"}
 MAKER = "baremetal-operator (update)"
@@ -25,20 +25,20 @@ Key = tuple[str, str, str]
 
 @dataclass
 class FakeKube:
-    """Config maps and bare-metal hosts, in memory; what a test wants refused is named in the fields."""
+    """ConfigMaps and bare-metal hosts in memory; `refused` lists requests to reject."""
 
     objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
     """By plural, namespace, name."""
     namespaces: set[str] = field(default_factory=lambda: {"inventory", ""})
     kinds: dict[str, str] = field(default_factory=lambda: {"baremetalhosts": "BareMetalHost", **FIRMWARE})
     fields: dict[Key, Owned] = field(default_factory=dict)
-    """Of firmware objects, whose which part is."""
+    """Field ownership of firmware objects."""
     refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
-    """Answer to every apply of the object of this name."""
+    """Response to every apply of the object of this name."""
     rewrite: Callable[[dict[str, Any]], dict[str, Any]] = lambda spec: spec
-    """What the server makes of a spec that it is given."""
+    """Function that changes the spec of an applied object, as a webhook does."""
     log: list[str] = field(default_factory=list)
-    """Method, path, and query where there is one."""
+    """Method, path and query of each request."""
     bodies: list[Any] = field(default_factory=list)
     uids: int = 0
     cluster: str = "cluster-1"
@@ -47,38 +47,38 @@ class FakeKube:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def host(self, name: str, *, labels: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
-        """Put a host there that nobody applied."""
+        """Add a host that was not applied."""
         body = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", **more}
         body["metadata"] = {"name": name, "namespace": "inventory", "labels": labels or {}, **more.get("metadata", {})}
         return self.store(("baremetalhosts", "inventory", name), body)
 
     def firmware(self, plural: str, name: str, **spec: Any) -> dict[str, Any]:
-        """Put a firmware object there as the bare-metal operator makes it: empty."""
+        """Add an empty firmware object, as the bare-metal operator creates it."""
         key = (plural, "inventory", name)
         self.fields[key] = Owned(spec, dict.fromkeys(dict(leaves(spec)), MAKER))
         return self._kept(key)
 
     def _kept(self, key: Key) -> dict[str, Any]:
-        """Keep a firmware object as its fields now are."""
+        """Store a firmware object with its current fields."""
         owned = self.fields[key]
         metadata = {"name": key[2], "namespace": key[1], "managedFields": owned.managed_fields()}
         body = {"apiVersion": "metal3.io/v1alpha1", "kind": FIRMWARE[key[0]], "metadata": metadata}
         return self.store(key, {**body, "spec": owned.spec})
 
     def store(self, key: Key, body: dict[str, Any]) -> dict[str, Any]:
-        """Keep an object as a server does."""
+        """Store an object with a uid and a resource version."""
         self.uids += 1
         old = self.objects.get(key, {}).get("metadata", {})
         kept = {"uid": old.get("uid", f"uid-{self.uids}"), "resourceVersion": str(self.uids)}
         finalizers = {"finalizers": old["finalizers"]} if old.get("finalizers") else {}
         live = {**body, "metadata": {**finalizers, **body["metadata"], **kept}}
-        # A host is looked at by its controller as soon as it is there.
+        # The host controller sets the status as soon as the host exists.
         status = self.objects.get(key, {}).get("status", {"provisioning": {"state": "available"}})
         self.objects[key] = {"status": status, **live}
         return self.objects[key]
 
     def writes(self) -> list[str]:
-        """Return every request that could change something."""
+        """Return every request that could change something, without dry runs."""
         return [line for line in self.log if not line.startswith("GET") and "dryRun" not in line]
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
@@ -97,7 +97,7 @@ class FakeKube:
         return self._one(method, (plural, namespace, name[0]), query, body)
 
     def _about(self, parts: list[str]) -> tuple[int, Any] | None:
-        """Answer what is asked about the server itself."""
+        """Answer requests for discovery and for the namespace kube-system."""
         if parts == ["api", "v1"]:
             maps = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True}
             return 200, {"resources": [maps, {"name": "namespaces", "kind": "Namespace", "namespaced": False}]}
@@ -112,7 +112,7 @@ class FakeKube:
         return None
 
     def _of_ironcore(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
-        """Answer for kinds that lie in no namespace."""
+        """Answer requests for cluster-scoped kinds."""
         if not parts:
             kinds = {"bmcs": "BMC", "servers": "Server"}
             return 200, {
@@ -163,7 +163,7 @@ class FakeKube:
         return 200, self._kept(key)
 
     def _of_another(self, key: Key, body: Any) -> tuple[int, Any] | None:
-        """Refuse what is meant for an object that is gone, or was made anew."""
+        """Reject a request whose UID is not that of the current object."""
         uid, live = body["metadata"].get("uid"), self.objects.get(key)
         if uid and not live:
             return 409, {"reason": "Conflict", "message": f"uid mismatch: {uid}, and no existing object was found"}
@@ -173,7 +173,7 @@ class FakeKube:
         return None
 
     def _is_stale(self, key: Key, body: Any) -> bool:
-        """Return whether a change is meant for an earlier version of an object."""
+        """Return whether the resource version of a change is outdated."""
         version = self.objects.get(key, body)["metadata"].get("resourceVersion")
         return bool(body["metadata"].get("resourceVersion", version) != version)
 
@@ -205,7 +205,9 @@ class FakeKube:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # one packet an answer: otherwise Nagle and delayed acknowledgements cost 40 ms each
+    wbufsize = (
+        -1
+    )  # One packet for each response; otherwise Nagle's algorithm and delayed acknowledgements cost 40 ms each.
     kube: FakeKube
 
     def _handle(self) -> None:
@@ -227,11 +229,11 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PATCH = do_DELETE = _handle  # noqa: N815 - names of the standard library
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - signature of the standard library
-        """Say nothing."""
+        """Suppress the request log."""
 
 
 def conflict(*fields: tuple[str, str]) -> tuple[int, dict[str, Any]]:
-    """Return the refusal of an apply to which fields are lost, each with its manager."""
+    """Return the conflict of an apply, with each field and its manager."""
     causes = [
         {
             "reason": "FieldManagerConflict",
@@ -246,7 +248,7 @@ def conflict(*fields: tuple[str, str]) -> tuple[int, dict[str, Any]]:
 
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Answer on a free port of the loopback interface until the end of the block; yield the address."""
+    """Serve on a free port of the loopback interface until the block ends; yield the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -259,7 +261,7 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 @contextmanager
 def serve() -> Iterator[FakeKube]:
-    """Serve one until the end of the block; its address is in ``url``."""
+    """Serve a fake API server until the block ends; its address is in ``url``."""
     fake = FakeKube()
     with listening(type("Handler", (_Handler,), {"kube": fake})) as fake.url:
         yield fake

@@ -1,4 +1,4 @@
-"""A ``pulumi`` that does as it is told, and event logs that the real one wrote."""
+"""A fake ``pulumi`` with configured results, and event logs recorded from the real one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parent / "recorded_events"
 
 
 def replay(name: str, lines: int | None = None) -> Progress:
-    """Return what the first ``lines`` of a recorded log say, one second apart."""
+    """Return the progress of the first ``lines`` of a recorded log, one second apart."""
     progress = Progress()
     for number, line in enumerate((RECORDED / f"{name}.jsonl").read_text().splitlines()[:lines]):
         progress.see(line, float(number))
@@ -27,7 +27,7 @@ def replay(name: str, lines: int | None = None) -> Progress:
 
 
 class FakePulumi:
-    """A ``pulumi`` that answers as told, replays recorded events and remembers how it was called."""
+    """A ``pulumi`` that returns configured results, replays recorded events and records its calls."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -47,7 +47,7 @@ class FakePulumi:
         events: str = "",
         waits: bool = False,
     ) -> None:
-        """Decide what ``pulumi COMMAND`` does, to one ``stack`` or to all others; ``waits`` until it is interrupted."""
+        """Set the result of ``pulumi COMMAND``, for one ``stack`` or all others; ``waits`` blocks until interrupted."""
         replay = str(RECORDED / f"{events}.jsonl") if events else ""
         content = {"stdout": stdout, "stderr": stderr, "code": code, "events": replay, "waits": waits}
         (self.folder / f"{command}{stack and f' {stack}'}.json").write_text(json.dumps(content))
@@ -59,14 +59,14 @@ class FakePulumi:
         self.answer("stack export", stdout=json.dumps({"deployment": {"resources": [*objects, *record]}}))
 
     def plan(self, *steps: dict[str, Any], code: int = 0) -> None:
-        """Let every preview consist of ``steps``."""
+        """Set the steps of every preview."""
         events = [{"resOutputsEvent": {"metadata": step, "planning": True}} for step in steps]
         log = self.folder / "planned.jsonl"
         log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
         (self.folder / "preview.json").write_text(json.dumps({"events": str(log), "code": code}))
 
     def terminate_caller(self, waiting: int = 1) -> None:
-        """Ask this process to end, as ``kill`` does, once so many wait until they are interrupted."""
+        """Send SIGTERM to this process as soon as ``count`` calls wait for an interrupt."""
 
         def terminate() -> None:
             while self.waiting < waiting:
@@ -77,7 +77,7 @@ class FakePulumi:
 
     @property
     def waiting(self) -> int:
-        """How many wait, or waited, until they were interrupted."""
+        """Number of calls that have waited for an interrupt."""
         return len(list(self.folder.glob("waiting-*")))
 
     @property
@@ -91,12 +91,12 @@ class FakePulumi:
         return [f"{call[0]} {call[2]}" for call in self.calls if call[0] in ("preview", "up", "refresh")]
 
     def on(self, verb: str) -> list[str]:
-        """Return the stacks that a verb was called for, in order."""
+        """Return the stacks for which a verb was called, in order."""
         return [call[call.index("--stack") + 1] for call in self.calls if call[0] == verb]
 
     @property
     def verbs(self) -> list[str]:
-        """What was called, without options: the verb and, where it comes first, the stack's."""
+        """The called verbs without options; those of ``stack`` with their subcommand."""
         return [" ".join(word for word in call[:3] if word != "--stack" and "/" not in word) for call in self.calls]
 
 
@@ -131,7 +131,7 @@ sys.exit(answer.get("code", 0))
 
 
 def install(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
-    """Put a fake engine where the toolchain would put the real one, with its state in ``home``."""
+    """Install a fake engine in place of the toolchain's, with its state in ``home``."""
     folder.mkdir()
 
     def process(environment: str, *, backend_url: str | None = None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A stand-in for slurmrestd: nodes, which jobs use, and what Slinky's operator writes about them.
+"""A stand-in for slurmrestd: nodes, their jobs, and the updates of Slinky's operator.
 
 The operator reaches it as its HTTP proxy, since the name of the Service does not resolve outside a cluster. It accepts
 every update. As slurmctld (SLURM:src/slurmctld/node_mgr.c, ``update_node``), it adds the flag DRAIN to the state of a
@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _DRAIN = "DRAIN"
-"""Flag of the state of a node that no further job uses."""
+"""Flag in the state of a node that accepts no further jobs."""
 _LISTS = ("jobs", "pings", "reservations", "partitions", "errors", "warnings")
 
 
@@ -27,7 +27,7 @@ class FakeSlurmrestd:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def start_job(self, node: str) -> None:
-        """Let a job use all of a node."""
+        """Start a job that uses all of a node."""
         self.nodes[node]["state"] = ["ALLOCATED", *self.nodes[node]["state"][1:]]
 
     def end_job(self, node: str) -> None:

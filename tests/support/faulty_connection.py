@@ -1,4 +1,4 @@
-"""A proxy before a local API server that refuses requests, or loses the answers of requests that were carried out."""
+"""A proxy for a local API server that rejects requests, or drops the responses of processed requests."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from jacquard.lab.rehearsal import ports
 
 _READS = ("GET", "HEAD")
 _OF_CONNECTION = frozenset({"connection", "content-length", "host", "transfer-encoding"})
-"""Headers of one connection, which are not passed on."""
+"""Hop-by-hop headers, which are not forwarded."""
 _SECONDS = 120
 
 
 class FaultyConnection:
-    """Connection to ``server`` that counts its writes from 1; without a fault, it passes everything on.
+    """Connection to ``server`` that numbers its writes from 1; without a fault, it forwards everything.
 
     A dry run is not a write. Watches are not supported. The certificate is that of the server, at the same address.
     """
@@ -30,9 +30,9 @@ class FaultyConnection:
     def __init__(self, server: LocalApiServer, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
         self.refuse: Callable[[int], int | None] = lambda _: None
-        """Status of the answer to a write that is not carried out; None to carry it out."""
+        """Status of the response to a write that is rejected; None to forward it."""
         self.lose: Callable[[int], bool] = lambda _: False
-        """Whether the answer of a write that was carried out is lost."""
+        """Whether the response of a processed write is dropped."""
         self._lock, self._writes = threading.Lock(), 0
         config = json.loads(server.kubeconfig.read_text())
         [entry] = config["clusters"]
@@ -53,7 +53,7 @@ class FaultyConnection:
         return self._writes
 
     def reset(self) -> None:
-        """Pass everything on again, and count from 1 again."""
+        """Remove the faults, and restart the count at 1."""
         self.refuse, self.lose = lambda _: None, lambda _: False
         with self._lock:
             self._writes = 0
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - name of http.server
-        """Log nothing."""
+        """Suppress the request log."""
 
 
 class _Server(ThreadingHTTPServer):

@@ -1,4 +1,4 @@
-"""Machines, nodes, hosts and repairs of a cluster of a local region whose nodes become faulty."""
+"""Machines, nodes, hosts and remediations of a cluster of a local region with faulty nodes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jacquard.providers.kube.objects import dig
 
 LOST = "GpuLost"
 SECONDS = 120.0
-"""Maximum duration of each step, on a machine without other load."""
+"""Maximum duration of each step on an idle machine."""
 
 
 HELD_SECONDS = 5
-"""Duration of the condition before a node is repaired."""
+"""Duration of the condition before a node is remediated."""
 
 
 def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
@@ -32,12 +32,12 @@ def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_approvals(tenant: dict[str, Any]) -> dict[str, Any]:
-    """Let the repair of idle nodes wait for the approval of a tenant."""
+    """Require the approval of a tenant before idle nodes are remediated."""
     return {**tenant, "changes": {**tenant.get("changes", {}), "repair_approval": "required"}}
 
 
 def hasten(region: LocalRegion, check: dict[str, Any]) -> None:
-    """Repair a node soon after its fault; that it is repaired is rendered."""
+    """Shorten the time between the fault and the remediation of a node; the remediation itself is as rendered."""
     rendered, hastened = check["spec"]["checks"]["unhealthyNodeConditions"], {LOST, IDLE_FAULT, REQUESTED}
     assert hastened <= {one["type"] for one in rendered}
     conditions = [{**one, "timeoutSeconds": HELD_SECONDS} if one["type"] in hastened else one for one in rendered]

@@ -1,4 +1,4 @@
-"""Fleets and orders for tests: regions are copies of laptop without tenants, so that all hosts are free."""
+"""Fleets and orders; the regions are copies of laptop without tenants, so that all hosts are free."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GPUS, PLAIN = "h100-ib-8", "cpu-gen4"
 
 
 def fleet(*orders: OrderSpec, **entries: dict[str, Any]) -> Fleet:
-    """Return a fleet with ``entries`` by name of the region; underscores of names stand for hyphens."""
+    """Return a fleet with ``entries`` by region name; underscores in names stand for hyphens."""
     regions = {name.replace("_", "-"): entry for name, entry in entries.items()}
     spec = FleetSpec.model_validate_json(json.dumps({"schema_version": 1, "regions": regions}))
     return Fleet(spec=spec, orders=orders, folders=tuple(regions), positions=Positions())
@@ -49,7 +49,7 @@ def order(kind: str = GPUS, nodes: int = 4, **fields: Any) -> OrderSpec:
 
 @cache
 def empty_region(name: str, gpus: int = 24) -> Environment:
-    """Return laptop under another name, without tenants, and with the first ``gpus`` hosts with GPUs."""
+    """Return laptop under another name, without tenants, and with the first ``gpus`` GPU hosts only."""
     laptop = reference("laptop")
     kept = [host.host for host in laptop.hosts if host.instance_type == GPUS][:gpus]
     empty = laptop.model_copy(

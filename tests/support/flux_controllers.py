@@ -1,6 +1,6 @@
-"""Flux's real source-controller and kustomize-controller at an API server, with a Git repository that they read.
+"""Flux's real source-controller and kustomize-controller at an API server, with a Git repository as source.
 
-helm-controller does not run, so charts are not installed: `reported_ready` writes the status of releases, and of all
+helm-controller does not run, so charts are not installed: `reported_ready` writes the status of releases and of all
 other objects, as their controllers would.
 """
 
@@ -32,7 +32,7 @@ KUSTOMIZATION = ("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 _REPOSITORY = ("source.toolkit.fluxcd.io/v1", "GitRepository")
 _SECONDS = 240
 _REQUIRED = {"KamajiControlPlane": {"ready": True}}
-"""Fields that the status of a kind must have, and for which nothing waits."""
+"""Required status fields of kinds whose status is not awaited."""
 _VALUE = re.compile(r"jsonpath=\{\.([^{}]+)\}=(.+)")
 
 
@@ -64,7 +64,7 @@ class FluxControllers:
             *(f"--storage-path={folder / 'artifacts'}", f"--storage-addr={address}", f"--storage-adv-addr={address}"),
             **variables,
         )
-        # As the page "Deliver with Flux or Argo CD" says for a region that `up` created.
+        # As in the page "Deliver with Flux or Argo CD" for a region that `up` created.
         managers = ("--override-manager=jacquard", "--override-manager=jacquard-objectset")
         self._programs.start(
             "kustomize-controller",
@@ -78,7 +78,7 @@ class FluxControllers:
         self._git.stop()
 
     def commit(self) -> str:
-        """Commit everything in the repository, and wait until Flux has it; return its revision."""
+        """Commit all changes of the repository, wait until Flux has fetched the commit, and return its revision."""
         git(self.repository, "add", "--all")
         git(self.repository, *COMMIT)
         url = f"{self._git.url}/regions/.git"
@@ -95,7 +95,7 @@ class FluxControllers:
         return str(found.get("status", {}).get("artifact", {}).get("revision", ""))
 
     def kustomizations(self) -> dict[str, dict[str, Any]]:
-        """Return the conditions ``Ready`` of all Kustomizations of the layout, by name."""
+        """Return the condition ``Ready`` of all Kustomizations of the layout, by name."""
         return {
             item["metadata"]["name"]: next(
                 (one for one in item.get("status", {}).get("conditions", ()) if one["type"] == "Ready"), {}
@@ -130,7 +130,7 @@ def _addresses(two: Iterable[int]) -> tuple[str, str]:
 
 
 def _definitions() -> Iterable[dict[str, Any]]:
-    """Yield the kinds of both controllers, as their modules publish them, and Helm's releases."""
+    """Yield the CRDs of both controllers, as their modules publish them, and that of Helm releases."""
     yield from (crd for crd in crds.definitions(MANAGEMENT) if crd["spec"]["names"]["kind"] == "HelmRelease")
     for name in ("kustomize-controller", "source-controller"):
         for file in sorted((binaries.data(f"{name}-kinds") / "config/crd/bases").glob("*.yaml")):
@@ -138,10 +138,10 @@ def _definitions() -> Iterable[dict[str, Any]]:
 
 
 def reported_ready(api: ApiServer, items: Iterable[Manifest]) -> None:
-    """Write into the status of ``items`` what ``jacquard up`` would wait for, as their controllers do."""
+    """Write the status that ``jacquard up`` waits for to ``items``, as their controllers would."""
     for item in items:
         ref = ObjectRef(item.api_version, item.kind, item.name, item.namespace)
-        if (item.api_version, item.kind) == KUSTOMIZATION:  # of an operator, whose source does not exist
+        if (item.api_version, item.kind) == KUSTOMIZATION:  # An operator's source does not exist.
             api.patch(ref, {"spec": {"suspend": True}}, field_manager="test")
         live = api.get(ref)
         assert live is not None, f"{ref} is not there"
@@ -151,7 +151,7 @@ def reported_ready(api: ApiServer, items: Iterable[Manifest]) -> None:
         except ApiError as error:
             if not error.not_found:
                 raise
-            api.patch(ref, {"status": status}, field_manager="test")  # CDI's kind has no subresource
+            api.patch(ref, {"status": status}, field_manager="test")  # CDI's kind has no status subresource.
 
 
 def kubeconfig_of(server: LocalApiServer, cluster: str) -> dict[str, Any]:

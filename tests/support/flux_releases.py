@@ -1,4 +1,4 @@
-"""Releases of one chart as Flux has them, beside a helm that renders what a test says."""
+"""Flux releases of one chart, and a fake helm that renders configured objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGEST, REVISION = "sha256:0123456789abcdef", "0.16.1+0123456789ab"
 
 
 class Rendered(Charts):
-    """One chart in one version, which comes to what a test says."""
+    """A version of a chart with configured rendered objects."""
 
     def __init__(self, *objects: Any) -> None:
         self.objects = list(objects)
@@ -33,14 +33,14 @@ class Rendered(Charts):
 
 
 def source(version: str = "0.16.1", name: str = "metallb") -> Any:
-    """Return where the chart of the release comes from, fetched."""
+    """Return the fetched chart source of the release."""
     spec = {"url": f"oci://registry.example/charts/{name}", "ref": {"tag": version}}
     status = {"artifact": {"digest": _DIGEST}, "conditions": [{"type": "Ready", "status": "True"}]}
     return obj(_SOURCE, "OCIRepository", "metallb", spec, namespace="operators", status=status)
 
 
 def release(*, waits: bool = True, finalizer: bool = True, **more: Any) -> Any:
-    """Return a release into the cluster of a tenant, which ``waits`` for helm and is left to it by a ``finalizer``."""
+    """Return a release into the cluster of a tenant, with a pending reconciliation (``waits``) and Flux's finalizer."""
     spec = {
         "chartRef": {"kind": "OCIRepository", "name": "metallb", "namespace": "operators"},
         "releaseName": "lb",
@@ -72,12 +72,12 @@ def definition(name: str, **more: Any) -> Any:
 
 
 def here(view: Any) -> Callable[[str], Any]:
-    """Return what finds the API server of the tenant's cluster."""
+    """Return a function that returns the API server of the tenant's cluster."""
     return {"acme": view}.get
 
 
 def ready(management: Any) -> tuple[str, str, str]:
-    """Return status, reason and message of whether the release is ready."""
+    """Return status, reason and message of the condition Ready of the release."""
     [found] = [
         one
         for one in management.get("HelmRelease", "metallb", "acme")["status"]["conditions"]
@@ -87,7 +87,7 @@ def ready(management: Any) -> tuple[str, str, str]:
 
 
 def in_management(**more: Any) -> Any:
-    """Return a release in the management cluster, whose pods are waited for."""
+    """Return a release into the management cluster that waits for its pods."""
     found = release(**more)
     for field in ("kubeConfig", "storageNamespace", "install", "upgrade"):
         del found["spec"][field]
@@ -95,5 +95,5 @@ def in_management(**more: Any) -> Any:
 
 
 def secrets(view: Any) -> dict[tuple[str, str, str], Any]:
-    """Return the Secrets of a cluster, among them Helm's records."""
+    """Return the Secrets of a cluster, including Helm's release records."""
     return {key: body for key, body in view.store.items() if key[0] == "Secret"}

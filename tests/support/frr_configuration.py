@@ -1,4 +1,4 @@
-"""Configuration of FRR: of a DPU as HBN makes it of its NVUE document, of the border as its contract says."""
+"""FRR configuration: of a DPU as HBN generates it from its NVUE document, of the edge router from its contract."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 
 
 def documents(objects: Iterable[Manifest]) -> Iterator[tuple[str, str]]:
-    """Yield the start-up document of each VPC on HBN, as the text that HBN gets: a template."""
+    """Yield the startup document template of each VPC on HBN."""
     for item in objects:
         if item.kind != "DPUServiceConfiguration":
             continue
@@ -27,17 +27,17 @@ def documents(objects: Iterable[Manifest]) -> Iterator[tuple[str, str]]:
 
 
 def filled(text: str, *, loopback: str, link: str) -> str:
-    """Return a start-up document as HBN has it on one DPU, with what the DPU took from its pools."""
+    """Return a startup document with the values that one DPU has from its pools."""
     addresses = {"ip_lo": {"ip": loopback}, "ip_host": {"cidr": link, "ip": link.partition("/")[0]}}
     return Template(text, undefined=StrictUndefined).render(ipaddresses=addresses)
 
 
 @dataclass(frozen=True)
 class Dpu:
-    """What one DPU is told."""
+    """Configuration of one DPU."""
 
     settings: Json
-    """What stands under ``set`` of its NVUE document."""
+    """Mapping under ``set`` of its NVUE document."""
     vrf: str
 
     @property
@@ -47,7 +47,7 @@ class Dpu:
         return int(vni)
 
     def configuration(self) -> str:
-        """Return what NVUE makes of it for FRR; it never asks for a policy of eBGP, as FRR by itself does."""
+        """Return the FRR configuration that NVUE generates; without FRR's own default of required eBGP policies."""
         default, own = (self.settings["vrf"][name]["router"]["bgp"] for name in ("default", self.vrf))
         common = self.settings["router"]["bgp"]
         lines = [
@@ -71,7 +71,7 @@ class Dpu:
         return "\n".join(lines) + "\n"
 
     def _snippet(self) -> Iterator[str]:
-        """Yield the text that NVUE appends to the configuration as it is."""
+        """Yield the text that NVUE appends to the configuration unchanged."""
         text = self.settings.get("system", {}).get("config", {}).get("snippet", {}).get("frr.conf", "")
         yield from (*text.splitlines(), "!")
 
@@ -100,7 +100,7 @@ class Dpu:
 
 
 def _chosen(common: Json, bgp: Json) -> Iterator[str]:
-    """Yield how an instance chooses among several paths, and what it does when it starts again."""
+    """Yield the lines of an instance for multipath and graceful restart."""
     if common.get("graceful-restart") == {"mode": "full"}:
         yield " bgp graceful-restart"
     if bgp.get("path-selection", {}).get("multipath", {}).get("aspath-ignore") == "on":
@@ -136,7 +136,7 @@ def _families(bgp: Json, evpn: tuple[str, ...]) -> Iterator[str]:
         if limits := family.get("prefix-limits", {}).get("inbound"):
             restart = f" restart {limits['reestablish-wait']}"
             yield f"  neighbor {group} maximum-prefix {limits['maximum']}{restart}"
-        # For the test alone: what came is kept beside what passed.
+        # For tests only: FRR keeps received routes in addition to accepted ones.
         yield f"  neighbor {group} soft-reconfiguration inbound"
     yield " exit-address-family"
     yield " address-family l2vpn evpn"
@@ -156,7 +156,7 @@ def _exchanged(own: Json) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class BorderVrf:
-    """A VRF of the border: what it announces by one route target, and whose routes it takes."""
+    """A VRF of the edge router: route target of its announcements, and route targets that it imports."""
 
     name: str
     vni: int
@@ -166,7 +166,7 @@ class BorderVrf:
 
 
 def border_vrfs(contract: Json) -> tuple[BorderVrf, ...]:
-    """Return the VRFs that a border has by its contract: one for each route target that it announces with."""
+    """Return the VRFs of an edge router by its contract: one for each export route target."""
     named: dict[str, list[tuple[Json, str]]] = {}
     for vpc in contract["vpcs"]:
         for route in vpc["announces"]:
@@ -184,7 +184,7 @@ def border_vrfs(contract: Json) -> tuple[BorderVrf, ...]:
 
 
 def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf], uplinks: Iterable[str]) -> str:
-    """Return the border's configuration: its VRFs announce what the contract has, whether or not it is there."""
+    """Return the edge router's configuration: its VRFs announce the prefixes of the contract, existing or not."""
     lines = [
         *_instance(asn, loopback, ""),
         *_uplink(tuple(uplinks)),
@@ -203,7 +203,7 @@ def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf], upl
 
 
 def leaf_configuration(asn: int, loopback: str, ports: Iterable[str]) -> str:
-    """Return the configuration of a leaf switch, which carries routes of the underlay and of EVPN."""
+    """Return the configuration of a leaf switch, which forwards routes of the underlay and of EVPN."""
     return "\n".join([*_instance(asn, loopback, ""), *_uplink(tuple(ports)), " exit-address-family", "!"]) + "\n"
 
 
@@ -218,7 +218,7 @@ def _uplink(ports: tuple[str, ...]) -> Iterator[str]:
 def host_configuration(
     asn: int, loopback: str, port: str, announced: Iterable[str], attributes: Iterable[str] = ()
 ) -> str:
-    """Return the configuration of a host that announces what it likes, with ``attributes`` that it likes."""
+    """Return the configuration of a host that announces arbitrary prefixes with arbitrary ``attributes``."""
     lines = ["route-map all permit 10", *(f" set {attribute}" for attribute in attributes), "!"]
     lines += [
         *_instance(asn, loopback, ""),

@@ -1,4 +1,4 @@
-"""A Git server over HTTP: `git http-backend` behind Python's server, as forges serve repositories."""
+"""A Git server over HTTP: `git http-backend` behind Python's HTTP server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 
 class GitServer:
-    """Serves all repositories below ``folder`` to readers; `stop` ends it."""
+    """Read-only server for all repositories below ``folder``; `stop` ends it."""
 
     def __init__(self, folder: Path) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -47,13 +47,13 @@ class GitServer:
                 self.wfile.write(content)
 
             def log_message(self, *_: Any) -> None:
-                """Print nothing."""
+                """Suppress the request log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()

@@ -1,4 +1,4 @@
-"""Golden files: text that was reviewed, refreshed by JACQUARD_UPDATE_GOLDEN=1 and read before it is committed."""
+"""Golden files: reviewed text, refreshed by JACQUARD_UPDATE_GOLDEN=1 and reviewed again before each commit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from components.render.manifest import Manifest
 
 UPDATE = "JACQUARD_UPDATE_GOLDEN"
 SHOWN = 60
-"""So many lines of a difference are shown."""
+"""Number of lines of a difference to show."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Dumps text of several lines as it reads, and shared values each time they occur."""
+    """Dumps multi-line text as block scalars, and repeats shared values instead of using anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
         return True
@@ -32,17 +32,17 @@ _Dumper.add_representer(
 
 
 def as_yaml(data: Any) -> str:
-    """Return ``data`` as YAML in its own order."""
+    """Return ``data`` as YAML in its order."""
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=110))
 
 
 def document(item: Manifest) -> str:
-    """Return one object as YAML, headed by what is known about applying it."""
+    """Return one object as YAML, with its apply options as a comment."""
     return f"# {', '.join((f'cluster: {item.cluster}', *_marks(item)))}\n{as_yaml(item.body)}"
 
 
 def documents(items: Iterable[Manifest]) -> str:
-    """Return whole objects as one file."""
+    """Return objects as one YAML file."""
     return "---\n".join(document(item) for item in items)
 
 
@@ -53,9 +53,9 @@ def _marks(item: Manifest) -> Iterator[str]:
 
 
 def assert_reviewed(path: Path, text: str) -> None:
-    """Fail when ``text`` is not what ``path`` holds; write it there instead when an update is asked for.
+    """Fail if ``text`` differs from the content of ``path``; write it instead if an update is requested.
 
-    No text is no file: an environment without VMs has none for them.
+    Empty text means no file: an environment without VMs has no golden file for them.
     """
     if os.environ.get(UPDATE) and not text:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The real helm over charts that travel in Go modules, for tests: skipped where it is not built."""
+"""The real helm with charts from Go modules; tests are skipped if it is not built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHARTS = releases_by_chart()
 
 
 class Helm:
-    """What releases come to at one version of Kubernetes."""
+    """Renders releases for one Kubernetes version."""
 
     def __init__(self, folder: Path, kubernetes: str) -> None:
         try:
@@ -26,13 +26,13 @@ class Helm:
         self._kubernetes = kubernetes
 
     def has(self, chart: str, version: str) -> bool:
-        """Tell whether the local region takes the chart for that version of it."""
+        """Return whether the local region has the chart in that version."""
         return self._charts.has(chart, version)
 
     def template(
         self, chart: str, release: str, namespace: str, values: dict[str, Any], *, hooks: bool = False
     ) -> list[dict[str, Any]]:
-        """Return the objects of a release with exactly ``values``, its kinds first, of the chart that is pinned."""
+        """Return the objects of a release with exactly ``values``, CRDs first, from the pinned chart."""
         version = CHARTS[chart][0].version
         try:
             return self._charts.template(chart, version, release, namespace, values, self._kubernetes, hooks=hooks)

@@ -27,7 +27,7 @@ def watched_power(region: LocalRegion, namespace: str, host: str, file: Path) ->
 
 
 def power_states(file: Path) -> list[bool]:
-    """Return whether the power was on, one entry for each change."""
+    """Return the power states (on or off), one entry for each change."""
     states: list[bool] = []
     for event in watched(file):
         on = bool(event["object"].get("status", {}).get("poweredOn"))

@@ -1,4 +1,4 @@
-"""Files that no person wrote, and what is told of each."""
+"""Files with unusual or malicious content, and the report of each."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
         "  inventory/hall-a.csv:2  has a quote that ends too early; put whole values in quotes",
     ),
 }
-"""File, what stands in its place, and the problem."""
+"""File, its content, and the problem."""
 
 FILES_OF_MISTAKES: dict[str, tuple[str, str, str]] = {
     "rows without the last quote": (

@@ -1,4 +1,4 @@
-"""Hosts that are made by hand in a local region and want an image."""
+"""Manually created hosts of a local region with an image to provision."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jacquard.providers.kube import ApiServer, ObjectRef
 
 
 def host_with_image(name: str, hints: dict[str, Any] | None, login: str = "bmc-a04") -> dict[str, Any]:
-    """Return a host that wants an image; the default login is that of a rack with free hosts."""
+    """Return a host with an image; the default credentials are those of a rack with free hosts."""
     return {
         "apiVersion": "metal3.io/v1alpha1",
         "kind": "BareMetalHost",

@@ -1,4 +1,4 @@
-"""What an edit of an example environment does, as lines that a table can hold."""
+"""Impact of an edit of an example environment, as lines for tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 
 
 def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequence[str]) -> Workbench:
-    """Return a copy of environment ``name`` in ``folder`` with edits, after commands that follow them.
+    """Return a copy of environment ``name`` in ``folder`` after edits and the commands that follow them.
 
-    An edit is a file with an old and a new text, or with a text that is added at its end; or a file that goes.
+    An edit is a file with an old and a new text, a file with a text to append, or a file to delete.
     """
     bench = Workbench(copy_data(folder / "environments", name), name)
     edit(bench, changes, then)
@@ -46,7 +46,7 @@ def edit(bench: Workbench, changes: Sequence[Sequence[str]], then: Sequence[str]
 
 
 def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
-    """Return what the environment of ``bench`` does to the one in ``base``, the reference environment by default."""
+    """Return the impact of the environment of ``bench``, compared with the one in ``base`` (default: the reference)."""
     base = base or root_of(bench.name)
     before, head = side(load_environment(bench.name, base)), bench.load()
     return impact(
@@ -60,7 +60,7 @@ def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
 
 
 def lines(found: Impact) -> list[str]:
-    """Return an impact with a line for each row, each kind of loss, and what newly waits for a promotion."""
+    """Return an impact as lines: its rows, kinds of destructive changes, and fields that require a promotion."""
     lost = [f"{one.outcome}: {one.kind.rpartition('/')[2]} {one.name}" for one in found.lost]
     behind = [f"behind: {one.pool} {', '.join(one.fields)}" for one in found.behind if one.new]
     charts = [f"{one.cluster}: {one.told}" for one in found.charts]

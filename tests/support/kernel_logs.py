@@ -1,4 +1,4 @@
-"""Faults that tests inject into nodes of a local region, as lines of the kernel's log."""
+"""Faults that tests inject into nodes of a local region as lines of the kernel log."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ GSP_TIMEOUT = (
 
 
 def kernel_log(region: LocalRegion, cluster: str, node: str) -> Path:
-    """Return the file that stands for the kernel's log of a node, from its last boot on."""
+    """Return the file that represents the kernel log of a node since its last boot."""
     return region.home / "regions" / region.environment / "kernel-logs" / cluster / f"{node}.log"
 
 
 def inject_kernel_log(region: LocalRegion, cluster: str, node: str, line: str) -> None:
-    """Let the kernel of a node say ``line`` now."""
+    """Append ``line`` to the kernel log of a node."""
     path = kernel_log(region, cluster, node)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as log:

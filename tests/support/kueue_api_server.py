@@ -34,7 +34,7 @@ from jacquard.providers.kube import ApiError, ObjectRef
 
 JOB, WORKLOAD = ("batch/v1", "Job"), ("kueue.x-k8s.io/v1beta1", "Workload")
 ABSENT = "test.example/no-pods"
-"""Manager of jobs whose pods are not created; Kueue admits and evicts such jobs as all others."""
+"""Manager of jobs whose pods are not created; Kueue admits and evicts such jobs like all others."""
 _CONTROLLERS = (
     "job-controller",
     "deployment-controller",
@@ -102,7 +102,7 @@ class KueueCluster:
         self._server.stop()
 
     def change(self, queued: QueuesInput) -> None:
-        """Apply the objects of other queues, and request the deletion of those that are no longer rendered."""
+        """Apply objects of other queues, and delete those that are no longer rendered, without waiting."""
         rendered = queued.render()
         for item in rendered:
             self.api.apply(dict(item.body), field_manager="jacquard", force=True)
@@ -123,7 +123,7 @@ class KueueCluster:
                     yield found["name"], dict(_LABEL.findall(found["labels"] or "")), float(found["value"])
 
     def live(self, item: Manifest) -> dict[str, Any]:
-        """Return the object of the API server for an object that we render."""
+        """Return the live object of a rendered object."""
         body = self.api.get(ObjectRef.of(item.body))
         assert body is not None, item
         return body
@@ -155,7 +155,7 @@ class KueueCluster:
         self._create(("apps/v1", "Deployment"), name, namespace, group, spec)
 
     def finish(self, name: str, namespace: str) -> None:
-        """Report a job without pods as complete, as its manager does."""
+        """Report a job without pods as complete, as its manager would."""
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         ref = ObjectRef(*JOB, name, namespace)
         count = (self.api.get(ref) or {})["spec"]["completions"]
@@ -165,7 +165,7 @@ class KueueCluster:
         self.api.patch(ref, status, subresource="status", field_manager="test")
 
     def workload(self, name: str, namespace: str) -> dict[str, Any]:
-        """Return the workload of a job; empty before Kueue creates it."""
+        """Return the workload of a job; empty until Kueue creates it."""
         for body in self.api.list(*WORKLOAD, namespace=namespace):
             if any(owner["name"] == name for owner in body["metadata"].get("ownerReferences", ())):
                 return body
@@ -210,9 +210,9 @@ class KueueCluster:
                 self._report(pod, status)
 
     def end_deleted_pods(self, namespace: str) -> None:
-        """Report pods with a node that wait for the end of their containers as ended, and remove them, as kubelets do.
+        """Report deleted pods as terminated and remove them, as kubelets would.
 
-        The garbage collector of pods removes those without a node.
+        The pod garbage collector removes pods without a node.
         """
         for pod in self.api.list("v1", "Pod", namespace=namespace):
             if pod["metadata"].get("deletionTimestamp") and pod["spec"].get("nodeName"):
@@ -253,7 +253,7 @@ class KueueCluster:
 
 @contextmanager
 def _unless_gone() -> Iterator[None]:
-    """Ignore that a controller has removed the object in the meantime."""
+    """Ignore the error if a controller has removed the object in the meantime."""
     try:
         yield
     except ApiError as error:

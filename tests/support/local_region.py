@@ -1,7 +1,7 @@
-"""A local region that tests drive by the commands a user types.
+"""A local region that tests drive with the commands of users.
 
-The region lives in a home of its own and reads a copy of the data, so that a test may edit an environment as its
-users would, and a region that somebody runs from the same clone is left alone.
+The region has its own home and a copy of the data, so that a test can edit the environment without affecting another
+region that runs from the same clone.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+from captured_commands import start_captured
 from environment_data import copy_data
 from outcome import Outcome
-from patience import Patience, slowdown
-from piped import piped
 from published_crds import CRDS
+from scaled_timeout import ScaledTimeout, slowdown
 
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiServer
@@ -30,18 +30,18 @@ from jacquard.providers.kube import ApiServer
 ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
 _ANSWER_SECONDS = 30.0
-"""Longest that an API server of a free machine takes to answer; at load 30 one took longer to list fifty Machines."""
+"""Longest response time of an API server on an idle machine; at load 30, listing fifty Machines took longer."""
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
 _LOG_LINES = 20
-"""Lines of each log that a failure shows."""
+"""Number of lines of each log in a failure message."""
 UP = (JACQUARD, "up", ENVIRONMENT)
 State = TypeVar("State")
 
 
 class LocalRegion:
-    """A local region, laptop unless another is named, driven by the commands a user types.
+    """A local region (default: laptop), driven with the commands of users.
 
-    Its data are a copy of the project's unless ``environments`` says where else they are, or will be.
+    Its data are a copy of the project's, unless ``environments`` names another folder, which may not exist yet.
     """
 
     def __init__(self, folder: Path, environment: str = ENVIRONMENT, environments: Path | None = None) -> None:
@@ -61,27 +61,27 @@ class LocalRegion:
             self.variables["CRDS_DIR"] = str(CRDS)
 
     def start(self, *command: str) -> subprocess.Popen[str]:
-        process = piped(*command, folder=paths.ROOT, variables=self.variables)
+        process = start_captured(*command, folder=paths.ROOT, variables=self.variables)
         self._started.append(process)
         return process
 
-    def kill_what_still_runs(self) -> None:
-        """End the commands that a failed test left behind, with all that they started."""
+    def kill_running_commands(self) -> None:
+        """Kill the commands of a failed test with all their child processes."""
         for process in self._started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
 
     def run(self, *command: str, timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
-        """Run a command to its end.
+        """Run a command until it exits.
 
         Raises:
-            AssertionError: It takes too long; with all it said, and what the region's parts logged.
+            AssertionError: The command times out; with its output and the logs of the region.
         """
         return self.end_of(self.start(*command), timeout_seconds)
 
     def end_of(self, process: subprocess.Popen[str], timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
-        """Wait for the end of a command that `start` began; raise as `run` does."""
+        """Wait until a command that `start` started exits; raises like `run`."""
         timeout_seconds *= slowdown()
         try:
             stdout, stderr = process.communicate(timeout=timeout_seconds)
@@ -99,7 +99,7 @@ class LocalRegion:
 
     def _ends_of_logs(self) -> Iterator[str]:
         folder = self.home / "regions" / self.environment / "logs"
-        # Each cluster's folder is a link, which a recursive pattern would not follow.
+        # Each cluster's folder is a symbolic link, which a recursive pattern does not follow.
         for path in sorted([*folder.glob("*.log"), *folder.glob("*/*.log")]):
             yield f"==> {path.name} of {path.parent.name}"
             yield from path.read_text(errors="replace").splitlines()[-_LOG_LINES:]
@@ -108,18 +108,20 @@ class LocalRegion:
         return self.run(JACQUARD, *arguments)
 
     def up(self) -> None:
-        """Apply the data, and wait until the region is as they say."""
+        """Apply the data, and wait until the region is ready."""
         outcome = self.jacquard("up", self.environment)
         assert outcome.code == 0, outcome.text
 
     def pulumi(self, *arguments: str) -> Outcome:
-        """Run ``pulumi`` as a user does after ``eval "$(jacquard env laptop)"``."""
+        """Run ``pulumi`` as users do after ``eval "$(jacquard env laptop)"``."""
         line = f'eval "$({JACQUARD} env {self.environment})" && exec pulumi "$@"'
         return self.run("bash", "-c", line, "pulumi", *arguments)
 
     def status(self) -> dict[str, Any]:
         outcome = self.jacquard("status", self.environment, "--format", "json")
-        assert outcome.code in {0, 7}, outcome.text  # 7: a cluster does not answer, such as one that is being created
+        assert outcome.code in {0, 7}, (
+            outcome.text
+        )  # Exit code 7: a cluster is unreachable, such as one that is being created.
         return dict(json.loads(outcome.stdout))
 
     def api(self, cluster: str = "management") -> ApiServer:
@@ -141,7 +143,7 @@ class LocalRegion:
         path.write_text(text.replace(old, new))
 
     def rewrite(self, file: str, change: Callable[[Any], object]) -> None:
-        """Write what ``change`` leaves of the contents of a file, below its first line."""
+        """Replace the content of a file below its first line by the result of ``change``."""
         path = self.environments / file
         header, _, text = path.read_text().partition("\n")
         contents = yaml.safe_load(text)
@@ -149,28 +151,31 @@ class LocalRegion:
         path.write_text(f"{header}\n{yaml.safe_dump(contents, sort_keys=False)}")
 
 
-def end(region: LocalRegion) -> None:
-    """Leave nothing of ``region``, whatever happened."""
-    region.kill_what_still_runs()
-    # Not `jacquard down`, which gives every object back first, and has tests of its own.
+def delete_region(region: LocalRegion) -> None:
+    """Delete all processes and files of ``region``, in any state."""
+    region.kill_running_commands()
+    # `jacquard down` is not used, since it deletes every object first; it has its own tests.
     gone = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "down", region.environment)
-    assert (gone.code, left_behind(region)) == (0, []), f"something is left behind\n{gone.text}"
+    assert (gone.code, leftovers(region)) == (0, []), f"something is left behind\n{gone.text}"
 
 
 @contextmanager
-def gone_at_the_end(region: LocalRegion) -> Iterator[LocalRegion]:
-    """Give ``region`` until the block ends, and leave nothing of it."""
+def deleted_at_exit(region: LocalRegion) -> Iterator[LocalRegion]:
+    """Yield ``region``, and delete all its processes and files when the block ends."""
     try:
         yield region
     finally:
-        end(region)
+        delete_region(region)
+
+
+gone_at_the_end = deleted_at_exit  # The former name, which tests/e2e/test_slurm_promotion.py imports.
 
 
 def wait_until(
     reached: Callable[[], bool], *, timeout_seconds: float, what: str, during: subprocess.Popen[str] | None = None
 ) -> None:
-    """Wait for a state of the region while ``during`` runs; the time is a bound on the simulation, no expectation."""
-    patience = Patience(timeout_seconds)
+    """Wait for a state of the region while ``during`` runs; the time limit only bounds the simulation."""
+    patience = ScaledTimeout(timeout_seconds)
     while not reached():
         if during is not None and during.poll() is not None:
             message = f"{what}: the command ended before that: {during.communicate()}"
@@ -179,27 +184,27 @@ def wait_until(
         time.sleep(0.5)
 
 
-def wait_while_it_moves(
+def wait_while_changing(
     state: Callable[[], State], reached: Callable[[State], bool], *, still_seconds: float, what: str
 ) -> None:
-    """Wait for a state of the region as long as that changes at all: what is slow ends, what stands still fails."""
-    last, patience = state(), Patience(still_seconds)
+    """Wait for a state of the region, and fail only if the region stops changing before it is reached."""
+    last, patience = state(), ScaledTimeout(still_seconds)
     while not reached(last):
         assert not patience.is_over(), f"{what}: nothing moved within {still_seconds:.0f} s of a free machine: {last}"
         time.sleep(0.5)
         now = state()
         if now != last:
-            last, patience = now, Patience(still_seconds)
+            last, patience = now, ScaledTimeout(still_seconds)
 
 
-def left_behind(region: LocalRegion) -> list[str]:
-    """Return the processes of a region that still run, and its files."""
+def leftovers(region: LocalRegion) -> list[str]:
+    """Return the running processes and the files of a region."""
     folder = region.home / "regions"
     return [*map(str, processes_of(region.home)), *(str(path) for path in folder.rglob("*") if path.is_file())]
 
 
 def processes_of(home: Path) -> list[str]:
-    """Return the command lines of all processes that work in ``home``."""
+    """Return the command lines of all processes that use ``home``."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

@@ -44,7 +44,7 @@ class LogStore:
             raise
 
     def stop(self) -> None:
-        """End the program."""
+        """Stop the program."""
         self._programs.stop()
 
     def ask(self, path: str, project: str = "0", **arguments: str) -> str:
@@ -59,7 +59,7 @@ class LogStore:
         return sorted(json.loads(line)["_msg"] for line in self.ask("query", query="*").splitlines())
 
     def write(self, records: Iterable[Mapping[str, str]], project: str = "0") -> None:
-        """Write records of this moment, and wait until queries return them."""
+        """Write records with the current time, and wait until queries return them."""
         now, before = datetime.now(tz=UTC).isoformat(), self._count(project)
         lines = [json.dumps({"_time": now, "cluster": CLUSTER, **record}) for record in records]
         headers = {"AccountID": "0", "ProjectID": project, "Content_Type": "application/stream+json"}

@@ -1,6 +1,6 @@
-"""LeaderWorkerSet's real controller at an API server, also with Kubernetes' scheduler and some racks of a cluster.
+"""LeaderWorkerSet's real controller at an API server, optionally with Kubernetes' scheduler and racks of a cluster.
 
-`chart_controllers` describes what is real.
+`chart_controllers` describes the real parts.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from jacquard.providers.kube import ObjectRef
 
 
 class LwsController:
-    """The controller at an API server; `start` runs it, after its webhooks are in force.
+    """The controller at an API server; `start` runs it after its webhooks are active.
 
     Raises:
-        ToolchainError: the controller is not built.
+        ToolchainError: The controller is not built.
     """
 
     def __init__(self, folder: Path, server: LocalApiServer, environment: Environment, placed: PlacedCluster) -> None:
@@ -46,7 +46,7 @@ class LwsController:
         self._chart.install(environment, placed)
 
     def stop(self) -> None:
-        """End the controller."""
+        """Stop the controller."""
         self._programs.stop()
 
     def start(self) -> None:
@@ -60,7 +60,7 @@ class LwsCluster:
     """A cluster with the webhooks of LeaderWorkerSet, nodes and a scheduler; `controller` is not started.
 
     Raises:
-        ToolchainError: the controller or the scheduler is not built.
+        ToolchainError: The controller or the scheduler is not built.
     """
 
     def __init__(self, folder: Path, environment: Environment, placed: PlacedCluster) -> None:
@@ -79,7 +79,7 @@ class LwsCluster:
             raise
 
     def stop(self) -> None:
-        """End all programs."""
+        """Stop all programs."""
         self.controller.stop()
         self._programs.stop()
         self._server.stop()

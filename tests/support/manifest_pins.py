@@ -1,4 +1,4 @@
-"""Version vectors that deliver otherwise than the catalogue: operators by charts, Cluster API by tags."""
+"""Version vectors with other delivery than the catalogue: operators by charts, Cluster API by tags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REGISTRY = "registry.cloud.example/cluster-api"
 
 
 def by_charts(environment: Environment, *, handed_over: bool = False) -> Environment:
-    """Return ``environment`` with all operators by charts; their manifests are there already while ``handed_over``."""
+    """Return ``environment`` with all operators by charts; their manifests still exist while ``handed_over``."""
     versions = environment.versions
     made = tuple(
         Chart(name=one.name, url=one.url, version=one.version, digest=one.digest, made_from=one.made_from)
@@ -22,7 +22,7 @@ def by_charts(environment: Environment, *, handed_over: bool = False) -> Environ
 
 
 def cluster_api_by_tag(environment: Environment, registry: str | None = REGISTRY) -> Environment:
-    """Return ``environment`` with Cluster API from a registry by tag; without one, from where upstream publishes it."""
+    """Return ``environment`` with Cluster API by tag: from a registry, or from upstream's releases without one."""
     versions = environment.versions
     others = tuple(one for one in versions.manifests if one.name != PROVIDERS)
     return _with(

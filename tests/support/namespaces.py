@@ -1,4 +1,4 @@
-"""Machines that are namespaces of this one, each with a network of its own."""
+"""Network namespaces of this machine that represent separate machines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 
 class Namespace:
-    """A network that lives as long as its process; where none can be made the test is skipped.
+    """A network namespace that exists as long as its process; skip the test if none can be created.
 
     Args:
-        setup: commands of a shell that runs in it first.
-        mounts: whether mounts are its own, too.
+        setup: Shell commands that run in it first.
+        mounts: Whether it also has its own mount namespace.
     """
 
     def __init__(self, setup: str = "true", *, mounts: bool = False) -> None:
@@ -30,25 +30,25 @@ class Namespace:
             pytest.skip(f"NO NAMESPACES: a network is made by root alone: {said.decode().strip()}")
 
     def command(self, *words: str) -> tuple[str, ...]:
-        """Return the command that runs ``words`` in it."""
+        """Return the command that runs ``words`` in the namespace."""
         return (*self._inside, *words)
 
     def run(self, *words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a program in it."""
+        """Run a program in the namespace."""
         return subprocess.run(self.command(*words), capture_output=True, text=True, check=False, env=environment)
 
     def ip(self, text: str, vrf: str | None = None) -> None:
-        """Configure it, or one of its VRFs, by one command of iproute2."""
+        """Run one iproute2 command in the namespace, or in one of its VRFs."""
         done = self.run("ip", *(("-n", vrf) if vrf else ()), *text.split())
         assert done.returncode == 0, f"ip {text}: {done.stderr}"
 
     def link(self, port: str, other: Namespace, other_port: str) -> None:
-        """Lay a cable between two ports."""
+        """Create a veth pair between two ports."""
         self.ip(f"link add name {port} type veth peer name {other_port} netns {other.pid}")
         self.ip(f"link set {port} up")
         other.ip(f"link set {other_port} up")
 
     def close(self) -> None:
-        """Let go of it."""
+        """Delete the namespace."""
         self._keeper.terminate()
         self._keeper.communicate()

@@ -1,7 +1,8 @@
-"""Who reaches whom by NetworkPolicies, judged from Kubernetes' own documentation of the kind and by nothing of ours.
+"""Reachability by NetworkPolicies, implemented from the Kubernetes documentation without code of the library.
 
-A pod that no policy of a direction selects is open in it; one that is selected may do what any of these allow. Both
-ends must agree. A program on the network of its host is an address to policies, and none holds for it.
+A pod that no policy of a direction selects is not isolated; a selected pod may use the connections that any of its
+policies permits. Both ends must permit a connection. For policies, a pod with the network of its host is an address,
+and no policy selects it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """One end of a connection that has a namespace, and an address that the data do not tell."""
+    """One end of a connection, with a namespace and an address that the data do not contain."""
 
     namespace: str
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -26,12 +27,12 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 End = Pod | Address
 
 
-class Judge:
+class PolicyModel:
     """Policies and namespaces of one cluster.
 
     Args:
         objects: NetworkPolicies and Namespaces.
-        pods_by_address: Whether an ``ipBlock`` of all addresses means pods too, which CNIs see differently.
+        pods_by_address: Whether an ``ipBlock`` of all addresses includes pods, in which CNIs differ.
     """
 
     def __init__(self, objects: Iterable[Body], *, pods_by_address: bool) -> None:
@@ -48,13 +49,13 @@ class Judge:
         self._pods_by_address = pods_by_address
 
     def reaches(self, source: End, target: End, port: int, protocol: str = "TCP") -> bool:
-        """Tell whether a connection from ``source`` to ``target`` is let through at both ends."""
+        """Return whether both ends permit a connection from ``source`` to ``target``."""
         return self._lets(source, target, "Egress", (port, protocol)) and self._lets(
             target, source, "Ingress", (port, protocol)
         )
 
     def _lets(self, own: End, other: End, way: str, port: tuple[int, str]) -> bool:
-        """Tell whether the policies of ``own`` let it talk to ``other`` in direction ``way``."""
+        """Return whether the policies of ``own`` permit traffic with ``other`` in direction ``way``."""
         if not isinstance(own, Pod):
             return True
         mine = [
@@ -86,7 +87,7 @@ class Judge:
 
 
 def selects(selector: Body, labels: Mapping[str, str]) -> bool:
-    """Tell whether a label selector takes something with ``labels``."""
+    """Return whether a label selector selects an object with ``labels``."""
     asked = {"Exists": lambda key: key in labels, "DoesNotExist": lambda key: key not in labels}
     return selector.get("matchLabels", {}).items() <= labels.items() and all(
         asked[one["operator"]](one["key"]) for one in selector.get("matchExpressions", ())

@@ -1,4 +1,4 @@
-"""A later library: one more revision of the templates of nodes and of DPUs."""
+"""A later library version: one more revision of the templates of nodes and of DPUs."""
 
 from __future__ import annotations
 

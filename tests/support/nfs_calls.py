@@ -1,6 +1,6 @@
-"""Steps of root at an NFS server that libnfs has no program for: ``SERVER PATH mkdir MODE`` and ``setattr GROUP MODE``.
+"""Operations of root at an NFS server: ``SERVER PATH mkdir MODE`` and ``SERVER PATH setattr GROUP MODE``.
 
-The calls are those of NFSv4.0 (RFC 7530), which needs no state for them.
+libnfs has no programs for them. The operations are those of NFSv4.0 (RFC 7530) that need no state.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ _NOBODY, _SYS = 0, 1
 
 
 def numbers(*values: int) -> bytes:
-    """Return numbers as XDR."""
+    """Return numbers in XDR encoding."""
     return struct.pack(f">{len(values)}I", *values)
 
 
 def text(value: bytes) -> bytes:
-    """Return an opaque value as XDR."""
+    """Return an opaque value in XDR encoding."""
     return numbers(len(value)) + value + bytes(-len(value) % 4)
 
 
 def attributes(mode: int, group: int | None = None) -> bytes:
-    """Return the attributes of a file, in the order of their bits."""
+    """Return the encoded attributes of a file, in the order of their bits."""
     given = numbers(mode) + (b"" if group is None else text(str(group).encode()))
     return numbers(2, 0, _MODE if group is None else _MODE | _GROUP) + text(given)
 
 
 def compound(server: str, operations: Iterable[bytes]) -> int:
-    """Have a server do ``operations`` for root, and return its status: 0, or an error of NFS."""
+    """Send ``operations`` as root in one COMPOUND call, and return its status: 0, or an NFS error."""
     done = list(operations)
     login = numbers(0) + text(b"host") + numbers(0, 0, 0)
     header = numbers(1, 0, 2, _PROGRAM, _VERSION, _COMPOUND, _SYS) + text(login) + numbers(_NOBODY, 0)
@@ -43,7 +43,7 @@ def compound(server: str, operations: Iterable[bytes]) -> int:
     with socket.create_connection((server, _PORT), timeout=30) as link:
         link.sendall(numbers(1 << 31 | len(call)) + call)
         reply = link.makefile("rb").read(4 + 28)
-    # The record mark, the call's number, and that it was accepted, by whom, and run.
+    # Skip the record mark and the header of the RPC reply.
     _, _, _, denied, _, _, failed, status = struct.unpack(">8I", reply)
     assert not denied, "the call was denied"
     assert not failed, "the call was not run"
@@ -51,7 +51,7 @@ def compound(server: str, operations: Iterable[bytes]) -> int:
 
 
 def run(server: str, path: str, step: str, *values: int) -> int:
-    """Do a step at ``path``, and return the status."""
+    """Run an operation at ``path``, and return the status."""
     *parents, name = path.strip("/").encode().split(b"/")
     at = [numbers(_PUT_ROOT), *(numbers(_LOOKUP) + text(part) for part in parents)]
     if step == "mkdir":

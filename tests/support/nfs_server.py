@@ -1,4 +1,4 @@
-"""A real NFS server and hosts of tenants, each in a network of its own: NFS-Ganesha and libnfs, all in user space."""
+"""A real NFS server and hosts of tenants in separate networks: NFS-Ganesha and libnfs, in user space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from debian import Unpacked, unpacked
 from namespaces import Namespace
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 _GANESHA = ("nfs-ganesha", "nfs-ganesha-vfs", "libntirpc4.3", "liburcu8", "libwbclient0", "libnfsidmap1")
 _CLIENT = ("libnfs-utils", "libnfs13")
@@ -24,14 +24,14 @@ _CALLS = Path(__file__).with_name("nfs_calls.py")
 
 
 class Export(NamedTuple):
-    """What exports(5) says of a path: networks that may mount it, and options."""
+    """An entry of exports(5): networks that may mount the path, and options."""
 
     networks: tuple[IPv4Network, ...]
     options: tuple[str, ...]
 
     @property
     def squash(self) -> str:
-        """Return what becomes of root, which is nobody where the options do not say otherwise."""
+        """Return the squash mode of root; the default is root_squash."""
         return next((word for option, word in _SQUASHES.items() if option in self.options), "Root_Squash")
 
 
@@ -40,19 +40,19 @@ Exports = Mapping[str, Export]
 
 
 def tools() -> Unpacked:
-    """Return server and client; a test that asks for them is skipped where they cannot be had."""
+    """Return server and client; skip the test if they are not available."""
     return unpacked("nfs", (*_GANESHA, *_CLIENT))
 
 
 class Network(Namespace):
-    """The network of whoever has ``address``."""
+    """The network of the machine with ``address``."""
 
     def __init__(self, address: IPv4Address) -> None:
         self.address = address
         super().__init__(f"ip address add {address}/32 dev lo")
 
     def connect(self, other: Network, name: str) -> None:
-        """Lay a cable to ``other``, over which each reaches the other's address alone."""
+        """Connect to ``other``, with routes to each other's address only."""
         self.link(name, other, "cable")
         self.ip(f"route add {other.address}/32 dev {name} src {self.address}")
         other.ip(f"route add {self.address}/32 dev cable src {other.address}")
@@ -60,14 +60,14 @@ class Network(Namespace):
 
 @contextmanager
 def network(address: IPv4Address) -> Iterator[Network]:
-    """Give a network of its own to whoever has ``address``."""
+    """Create a network for the machine with ``address``."""
     with closing(Network(address)) as made:
         yield made
 
 
 @contextmanager
 def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
-    """Serve ``exports`` at the address of ``server``; each holds a file ``owner`` with its own path."""
+    """Serve ``exports`` at the address of ``server``; each contains a file ``owner`` with its own path."""
     program, log = str(tools().path("usr/bin/ganesha.nfsd")), folder / "log"
     (folder / "config").write_text("\n".join(_config(server.address, exports, folder)))
     words = (program, "-F", "-L", str(log), "-f", str(folder / "config"), "-p", str(folder / "pid"))
@@ -75,7 +75,7 @@ def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
         running = subprocess.Popen(server.command(*words), env=tools().environment)
         stack.callback(running.wait)
         stack.callback(running.terminate)
-        patience = Patience(_UP_SECONDS)
+        patience = ScaledTimeout(_UP_SECONDS)
         while not (log.exists() and _STARTED in log.read_text()):
             assert running.poll() is None, log.read_text() if log.exists() else "it ended without a log"
             assert not patience.is_over(), log.read_text()
@@ -84,21 +84,21 @@ def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
 
 
 def read(host: Network, server: Network, path: str, user: int = 0) -> tuple[str, str]:
-    """Return what ``user`` of ``host`` reads of a file at ``server``, and what is said against it."""
+    """Return the content that ``user`` of ``host`` reads from a file at ``server``, and the error output."""
     words = (str(tools().path("usr/bin/nfs-cat")), _url(server, path, user))
     done = host.run(*words, environment=tools().environment)
     return done.stdout, done.stderr
 
 
 def write(host: Network, server: Network, path: str, content: Path, user: int) -> str:
-    """Write ``content`` from ``host`` to a file at ``server``, as ``user``; return what is said against it."""
+    """Write ``content`` from ``host`` to a file at ``server`` as ``user``; return the error output."""
     words = (str(tools().path("usr/bin/nfs-cp")), str(content), _url(server, path, user))
     done = host.run(*words, environment=tools().environment)
     return done.stderr if done.returncode else ""
 
 
 def as_root(host: Network, server: Network, path: str, *step: str) -> str:
-    """Do a step of `nfs_calls` as root of ``host``; return what is said against it."""
+    """Run an operation of `nfs_calls` as root of ``host``; return the error output."""
     return host.run(sys.executable, str(_CALLS), str(server.address), path, *step).stderr
 
 
@@ -107,7 +107,7 @@ def _url(server: Network, path: str, user: int) -> str:
 
 
 def _config(address: IPv4Address, exports: Exports, folder: Path) -> Iterator[str]:
-    """Yield what exports(5) says, in Ganesha's words; without NFSv3 it needs no port mapper."""
+    """Yield the exports in Ganesha's configuration format; without NFSv3, no port mapper is needed."""
     where = f'Plugins_Dir = "{tools().path("usr/lib/*/ganesha/libfsalvfs.so").parent}";'
     without = "".join(f"Enable_{name} = false; " for name in ("UDP", "NLM", "RQUOTA"))
     yield f"NFS_CORE_PARAM {{ Protocols = 4; {without}Bind_addr = {address}; {where} }}"

@@ -1,4 +1,4 @@
-"""What the nodes of a pool are, for tests of what is written of it."""
+"""A node intent for tests."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ INTENT = TemplateIntent(
     max_pods=110,
     kubelet="v1.35.2",
 )
-"""Nodes with taints, which boot from their disk and have no addresses of the region's."""
+"""Nodes with taints, which boot from disk and have no allocated addresses."""

@@ -1,4 +1,4 @@
-"""Nodes, Jobs and pods of tests of nodes, as an API server returns them."""
+"""Nodes, Jobs and pods of node tests, as an API server returns them."""
 
 from __future__ import annotations
 

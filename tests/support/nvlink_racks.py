@@ -1,4 +1,4 @@
-"""The laptop's region with GPUs whose NVLink spans nodes, which none of its own instance types has."""
+"""The laptop's region with GPUs whose NVLink spans nodes, which none of its instance types has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KIND = "h100-ib-8"
 
 
 def racks(environment: Environment, **changed: Any) -> Environment:
-    """Return ``environment`` with nodes of `KIND` in NVLink domains of a rack, and other ``changed`` values of it."""
+    """Return ``environment`` with nodes of `KIND` in rack-scale NVLink domains, and other values of ``changed``."""
     catalog = environment.instance_types
     kinds = tuple(
         kind.model_copy(update={"scale": Scale.RACK, **changed}) if kind.name == KIND else kind

@@ -1,7 +1,7 @@
-"""What NVUE takes of the settings that HBN is given: a closed schema, and names that must lead somewhere.
+"""A closed schema of the NVUE settings that HBN gets, and a check of the names in them.
 
-No schema of NVUE is published. This one is written by hand from NVIDIA's guide of Cumulus Linux, where each word of
-``nv set ...`` is a key, and knows no key beyond those that are rendered: a slip in one is a key that nobody knows.
+NVIDIA publishes no schema of NVUE. This one is written by hand from the Cumulus Linux guide, in which each word of ``nv
+set ...`` is a key. It has rendered keys only, so a misspelt key is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from frr_configuration import filled
 
 Json = dict[str, Any]
 LOOPBACK, LINK = "10.4.0.7", "10.65.16.9/30"
-"""What one DPU takes from its pools."""
+"""Values that one DPU has from its pools."""
 _ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
 _NETWORK, _NUMBER, _NAME, _TARGET = rf"^{_ADDRESS}/\d{{1,2}}$", r"^[1-9]\d*$", r"^[a-z0-9][a-z0-9_-]*$", r"^\d+:\d+$"
 
@@ -38,7 +38,7 @@ def _number(least: int, most: int) -> Json:
 
 
 def _named(*words: str) -> Json:
-    """Return the schema of a mapping with one of ``words``, and nothing below it."""
+    """Return the schema of a mapping with one of ``words`` as key and an empty value."""
     return _closed(**dict.fromkeys(words, _NOTHING)) | {"minProperties": 1, "maxProperties": 1}
 
 
@@ -159,7 +159,7 @@ HEADER = _closed(
 
 
 def settings(text: str) -> Json:
-    """Return what stands under ``set`` of a start-up document, as it is on one DPU."""
+    """Return the mapping under ``set`` of a startup document for one DPU."""
     header, document = yaml.safe_load(filled(text, loopback=LOOPBACK, link=LINK))
     jsonschema.validate(header, _closed(("header",), header=HEADER))
     [(key, found)] = document.items()
@@ -168,7 +168,7 @@ def settings(text: str) -> Json:
 
 
 def faults(found: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with settings: keys and values that NVUE does not know, and names that lead nowhere."""
+    """Return the errors of settings: unknown keys and values, and names without a definition."""
     wrong = sorted(jsonschema.Draft202012Validator(SETTINGS).iter_errors(found), key=str)
     return [f"{error.json_path}: {error.message}" for error in wrong] or list(_dangling(found))
 
@@ -201,7 +201,7 @@ def _dangling(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unrouted(found: Mapping[str, Any], maps: Mapping[str, Any]) -> Iterator[str]:
-    """Yield route maps with a list that is not there, and what a snippet adds to a rule that is not there."""
+    """Yield route maps with an undefined list, and additions of snippets to undefined rules."""
     numbered = ((name, *entry) for name, one in maps.items() for entry in one["rule"].items())
     rules = {f"route-map {name} permit {number}": rule for name, number, rule in numbered}
     for name, rule in rules.items():

@@ -1,4 +1,4 @@
-"""Environment laptop with an InfiniBand fabric, on which the VPC of its first tenant has a partition."""
+"""Environment laptop with an InfiniBand fabric, in which the VPC of its first tenant has a partition."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLUGINS = tuple(
 
 
 def on_infiniband(environment: Environment, rdma: RdmaSpec | None = None) -> Environment:
-    """Return ``environment`` with a fabric, whose ports pods get by ``rdma``."""
+    """Return ``environment`` with a fabric, whose ports pods get according to ``rdma``."""
     first, *others = environment.tenants
     first = first.model_copy(
         update={"vpcs": tuple(vpc.model_copy(update={"fabrics": (FABRIC.name,)}) for vpc in first.vpcs)}

@@ -1,4 +1,4 @@
-"""Environment eu-south-03a, whose first tenant's pods share the ports of nodes on RoCE."""
+"""Environment eu-south-03a, in which pods of the first tenant share the RoCE ports of their nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLUGIN = Tool(name=NAME, image=f"registry.cloud.example/{NAME}", digest=f"sha25
 
 
 def sharing_roce() -> Environment:
-    """Return the region with ports on RoCE that pods on the network of a node share."""
+    """Return the region with RoCE ports that pods with the host network share."""
     environment = load_environment("eu-south-03a", paths.ROOT / "environments")
     catalog, shared = environment.instance_types, RdmaSpec(ports=PortUse.SHARED)
     kinds = tuple(

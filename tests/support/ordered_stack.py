@@ -1,4 +1,4 @@
-"""Some of what a region declares, given to the engine by the components' own way, at one API server with its kinds."""
+"""A stack with part of a region's declared objects, created by the components at one API server with their kinds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from api_server import LocalApiServer
-from engine_order import Done, told
+from engine_order import Operation, recorded_operations
 from published_crds import BUILT_IN, CrdFolder
 from pulumi_project import Project
 from workbench import Workbench
@@ -67,7 +67,7 @@ for part in slices(environment):
 
 
 def declared(bench: Workbench, groups: Sequence[str]) -> list[Manifest]:
-    """Return what the data declare of some API groups."""
+    """Return the declared objects of some API groups."""
     environment = bench.load()
     every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
     return [item for item in every if item.api_version.partition("/")[0] in groups]
@@ -75,7 +75,7 @@ def declared(bench: Workbench, groups: Sequence[str]) -> list[Manifest]:
 
 @contextmanager
 def serving(items: Sequence[Manifest], folder: Path, *namespaces: str) -> Iterator[LocalApiServer]:
-    """Give an API server with the kinds and namespaces of ``items``, and more namespaces, until the block ends."""
+    """Yield an API server with the kinds and namespaces of ``items``, and further namespaces."""
     published = CrdFolder()
     kinds = {(item.api_version.partition("/")[0], item.kind) for item in items if item.api_version not in BUILT_IN}
     running = LocalApiServer(folder / "server", kinds=())
@@ -90,17 +90,17 @@ def serving(items: Sequence[Manifest], folder: Path, *namespaces: str) -> Iterat
 
 
 def stack(server: LocalApiServer, bench: Workbench, groups: Sequence[str], folder: Path) -> Project:
-    """Return a stack with what the data declare of some API groups, applied."""
+    """Return a stack with the declared objects of some API groups applied."""
     made = Project(folder, server.kubeconfig, _PROGRAM)
     made.variables |= {"DATA": str(bench.root), "GROUPS": " ".join(groups)}
     run(made, "up")
     return made
 
 
-def run(project: Project, verb: str) -> list[Done]:
-    """Let the engine plan or apply the data, and return what it says of objects."""
+def run(project: Project, verb: str) -> list[Operation]:
+    """Preview or apply the data, and return the operations on objects."""
     events = project.folder / f"{verb}.events"
     events.write_text("")
     outcome = getattr(project, verb)("--event-log", str(events), PULUMI_DEBUG_COMMANDS="true")
     assert outcome.code == 0, outcome.text
-    return told(events)
+    return recorded_operations(events)

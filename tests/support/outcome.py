@@ -1,4 +1,4 @@
-"""What a command left behind."""
+"""Result of a command."""
 
 from __future__ import annotations
 

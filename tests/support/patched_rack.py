@@ -1,4 +1,4 @@
-"""The inputs of a rack that patches the firmware objects of its hosts."""
+"""Inputs of a rack that patches the firmware objects of its hosts."""
 
 from __future__ import annotations
 

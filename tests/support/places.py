@@ -31,15 +31,15 @@ _COUNTED = re.compile(r"(.*?)(?:#(\d+))?", re.DOTALL)
 
 
 def resolved(text: str, *folders: Path) -> str:
-    """Return ``text`` with the lines of its markers, and the rows of reports aligned.
+    """Return ``text`` with markers replaced by line numbers, and the rows of reports aligned.
 
-    Paths of files are relative to a folder of an environment. The first of ``folders`` that has a place counts.
+    File paths are relative to a folder of an environment. The first of ``folders`` that contains the place counts.
     """
     return _aligned("\n".join(_with_lines(row, folders) for row in text.split("\n")))
 
 
 def line_of(path: Path, mark: str) -> int:
-    """Return the line of ``mark``, which is written without its brackets."""
+    """Return the line of ``mark``, which is given without its brackets."""
     [line] = _lines(path, mark, near=False)
     return line
 

@@ -1,4 +1,4 @@
-"""Steps of previews, in the shape that the engine's events have (recorded with pulumi 3.259, properties left out)."""
+"""Steps of previews in the format of the engine's events (recorded with pulumi 3.259, without properties)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _side(body: Mapping[str, Any], cluster: str) -> dict[str, Any]:
 
 
 def same(kind: str, name: str, *, urn: str = "", cluster: str = "management", **body: Any) -> dict[str, Any]:
-    """Return the step of an object that stays."""
+    """Return the step of an unchanged object."""
     declared = inputs(kind, name, **body)
     return _step(kind, name, urn, "same") | {"old": _side(declared, cluster), "new": _side(declared, cluster)}
 
 
 def deleted(kind: str, name: str, *, urn: str = "", cluster: str = "management", **body: Any) -> dict[str, Any]:
-    """Return the step of an object that goes."""
+    """Return the step of a deleted object."""
     return _step(kind, name, urn, "delete") | {"old": _side(inputs(kind, name, **body), cluster), "new": None}
 
 
@@ -44,7 +44,7 @@ def replaced(
     cluster: str = "management",
     **body: Any,
 ) -> dict[str, Any]:
-    """Return the step of an object that goes and comes anew; ``before`` and ``now`` differ in what is declared."""
+    """Return the step of a replaced object; ``before`` and ``now`` are its declared values."""
     declared = inputs(kind, name, **body)
     return _step(kind, name, "", "replace") | {
         "old": _side({**declared, **(before or {})}, cluster),

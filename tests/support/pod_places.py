@@ -1,4 +1,4 @@
-"""Nodes of pools in tenant clusters, and pods and host paths (`pod_tables`) that do not fit them."""
+"""Nodes of pools in tenant clusters, and pods and host paths (`pod_tables`) that do not match them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COPIED = re.compile(r"(node-role\.kubernetes|([\w-]+\.)*(node-restriction\.kube
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """A pool of a cluster: one of its nodes, and what its pods may need."""
+    """A pool of a cluster: one of its nodes, and the requirements of its pods."""
 
     node: SchedulingNode
     system: bool = False
@@ -42,7 +42,7 @@ class Pool:
 
 @dataclass(kw_only=True)
 class Cluster:
-    """The pods and pools of one tenant cluster, and the folders of its distribution."""
+    """Pods and pools of one tenant cluster, and the folders of its distribution."""
 
     name: str
     pools: list[Pool] = field(default_factory=list)
@@ -72,7 +72,7 @@ _BOOTSTRAPS = ("KubeadmConfigTemplate", "K0sWorkerConfigTemplate")
 
 
 def _add_pool(environment: Environment, cluster: Cluster, item: Manifest, bootstrap: Mapping[str, Any]) -> None:
-    """Add the pool of a MachineDeployment, once for several failure domains, with folders of its nodes."""
+    """Add the pool of a MachineDeployment, once for all failure domains, with folders of its nodes."""
     labels: dict[str, str] = item.body["spec"]["template"]["metadata"]["labels"]
     own, taints, root = _registered(bootstrap)
     cluster.kubelet_roots.add(root)
@@ -107,7 +107,7 @@ _DOMAIN = "node-restriction.kubernetes.io/failure-domain"
 
 
 def _registered(bootstrap: Mapping[str, Any]) -> tuple[dict[str, str], list[Taint], str]:
-    """Return labels and taints with which nodes of a template join, and the kubelet's folder."""
+    """Return labels and taints with which nodes of a template register, and the kubelet's folder."""
     if "joinConfiguration" in bootstrap:
         node = bootstrap["joinConfiguration"]["nodeRegistration"]
         arguments = {entry["name"]: entry["value"] for entry in node.get("kubeletExtraArgs", ())}
@@ -124,14 +124,14 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def misplaced(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
-    """Yield pods that run nowhere, not where they are needed, or where they must not: chart or kind, pod, problem."""
+    """Yield pods that run on no node, on too few nodes, or on forbidden nodes: chart or kind, pod, problem."""
     for pod in cluster.pods:
         for text in _SERVED[pod.serves](pod, cluster.pools):
             yield pod.of, pod.name, text
 
 
-def homeless(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
-    """Yield host paths that nodes of the cluster do not have: chart or kind, pod, problem."""
+def missing_host_paths(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    """Yield host paths that do not exist on nodes of the cluster: chart or kind, pod, problem."""
     others = {path for name, paths in _RUNTIME.items() if name != cluster.distribution for path in paths}
     for pod in cluster.pods:
         for path in pod.paths:
@@ -157,8 +157,11 @@ _RUNTIME = {
 }
 """Folders of containerd: socket and configuration."""
 _IMAGE = ("/boot", "/dev", "/etc", "/lib", "/opt/cni/bin", "/proc", "/run", "/sys", "/usr", "/var/lib", "/var/log")
-"""Folders of every golden image. Pods create folders of their own in /etc, /run, /usr/local, /var/lib and /var/log.
-Both distributions read CNI plug-ins from /opt/cni/bin (K0S:pkg/component/controller/kuberouter.go)."""
+"""Folders of every golden image.
+
+Pods create their folders in /etc, /run, /usr/local, /var/lib and /var/log. Both distributions read CNI plug-ins from
+/opt/cni/bin (K0S:pkg/component/controller/kuberouter.go).
+"""
 
 
 def _refusals(pod: Pod, pools: Iterable[Pool]) -> dict[str, str]:
@@ -190,7 +193,7 @@ def _exactly(wanted: Callable[[Pool], bool]) -> Callable[[Pod, list[Pool]], Iter
 
 
 def _volume_groups(pod: Pod, pools: list[Pool]) -> Iterator[str]:
-    """Yield problems with pools, and with a pool without disks that the cluster might get."""
+    """Yield problems with pools, and with a potential pool without disks."""
     labels = {keys.NODE_POOL: "diskless", keys.NODE_INSTANCE_TYPE: "diskless", "kubernetes.io/os": "linux"}
     diskless = Pool(node=SchedulingNode(name="a pool without disks", labels=labels), disks=False)
     yield from _exactly(lambda pool: pool.disks)(pod, [*pools, diskless])
@@ -227,4 +230,4 @@ _SERVED: Mapping[str, Callable[[Pod, list[Pool]], Iterator[str]]] = {
     "vms by name": _by_name,
     "selected": _selected,
 }
-"""Problems of a pod with the pools of its cluster, by what it serves."""
+"""Functions that yield the problems of a pod with the pools of its cluster, by the field ``serves``."""

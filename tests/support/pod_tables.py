@@ -1,4 +1,4 @@
-"""Pods of charts and objects in tenant clusters: placement and host paths, by the simulation's table and one here."""
+"""Pods of charts and objects in tenant clusters: placement and host paths, from the simulation and from tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTROL_PLANES = {"KamajiControlPlane": "kubeadm", "K0smotronControlPlane": "k0s
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """A pod that something in a tenant cluster runs."""
+    """A pod that a chart or object runs in a tenant cluster."""
 
     of: str
     name: str
@@ -43,7 +43,7 @@ def rows() -> Mapping[str, tuple[Json, ...]]:
 
 
 def cluster_of(item: Manifest) -> str | None:
-    """Return the tenant cluster whose pods an object is about; None for the management cluster."""
+    """Return the tenant cluster of the pods of an object; None for the management cluster."""
     if item.kind in RELEASES:
         secret = dig(item.body, "spec.kubeConfig.secretRef.name")
         return secret.removesuffix("-kubeconfig") if secret else None
@@ -53,7 +53,7 @@ def cluster_of(item: Manifest) -> str | None:
 
 
 def pods_of(item: Manifest) -> Iterator[Pod]:
-    """Yield the pods of a release, a Kustomization or another object; nothing for kinds that place no pod."""
+    """Yield the pods of a release, a Kustomization or another object; nothing for kinds without pods."""
     of, settings = item.kind, item.body
     if item.kind in RELEASES:
         of = item.body["spec"][RELEASES[item.kind]]["name"]

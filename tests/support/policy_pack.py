@@ -1,4 +1,4 @@
-"""Requests of the engine to the policy pack, and answers of the pack, as plain data."""
+"""Requests of the engine to the policy pack, and the pack's responses, as plain data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def found(response: analyzer_pb2.AnalyzeResponse) -> list[tuple[str, int]]:
 
 
 def in_stack(requests: Iterable[analyzer_pb2.AnalyzeRequest]) -> analyzer_pb2.AnalyzeStackRequest:
-    """Return the request for a stack with the inputs of ``requests`` as outputs."""
+    """Return the request for a stack whose outputs are the inputs of ``requests``."""
     resources = [
         analyzer_pb2.AnalyzerResource(
             type=item.type, name=item.name, urn=item.urn, properties=item.properties, provider=item.provider

@@ -55,7 +55,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
     "retire": ({}, {"retire": True}),
 }
-"""By field: the pool it is changed in, beyond two nodes, and its new value."""
+"""By field: other values of the pool in which it changes, and the new value."""
 
 
 def spelt(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -68,42 +68,42 @@ def spelt(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def pool(**others: Any) -> dict[str, Any]:
-    """Return a pool of two nodes, as a tenant's file says it."""
+    """Return a pool of two nodes, as in the file of a tenant."""
     return {"name": "lab", "instance_type": NODE_TYPE, "nodes": 2, **others}
 
 
-def of_pool(pool: dict[str, Any], name: str = "one", *, before: Environment | None = None) -> Environment:
-    """Return a region where tenant ``name`` has this pool and nobody else has one; what ``before`` allocated stays."""
+def region_with_pool(pool: dict[str, Any], name: str = "one", *, before: Environment | None = None) -> Environment:
+    """Return a region in which only tenant ``name`` has a pool, this one; allocations of ``before`` are kept."""
     standing = before or small_region()
     nodes = standing.region.nodes.model_copy(update={"burn_in": BurnInSpec(condition="Tested", set_by="tester")})
     tested = changed(standing, region=changed(standing.region, nodes=nodes))
     return allocated(tested, tenants=(tenant(name, NodePoolSpec.model_validate(pool)),))
 
 
-def around(
+def before_and_after(
     field: str, name: str = "one", *, value: Any = None, promote: bool = True, **others: Any
 ) -> tuple[Environment, Environment]:
     """Return the region of tenant ``name`` before and after the change of a field.
 
     Args:
         field: A key of ``CHANGES``.
-        name: The tenant's.
-        value: What the field becomes, if that is not the value of ``CHANGES``.
-        promote: Whether the pool is promoted too, if the field is one that only a promotion brings to nodes.
-        others: More that the pool has before and after.
+        name: Name of the tenant.
+        value: New value of the field, if it is not that of ``CHANGES``.
+        promote: Whether the pool is promoted, if only a promotion applies the field to nodes.
+        others: Further values of the pool, before and after.
     """
     given, change = CHANGES[field]
     group, _, key = field.rpartition(".")
     is_before = pool(**given, **others)
     new = change if value is None else {key: value}
     is_after = {**is_before, **({group: {**is_before.get(group, {}), **new}} if group else new)}
-    before = of_pool(is_before, name)
-    after = of_pool(is_after, name, before=before)
+    before = region_with_pool(is_before, name)
+    after = region_with_pool(is_after, name, before=before)
     return before, promoted(after) if field in PROMOTED and promote else after
 
 
 def promoted(environment: Environment) -> Environment:
-    """Return ``environment`` with its only pool promoted to what the data say."""
+    """Return ``environment`` with its only pool promoted to the data."""
     [placed] = pools(environment)
     return changed(environment, image_pins=Promotion(environment, placed.key, DATA).all_at_once())
 
@@ -115,7 +115,7 @@ def rendered(environment: Environment) -> list[Manifest]:
 
 
 def other_pods(before: Environment) -> Environment:
-    """Return ``before`` with another number of pods for each node of its cluster, and its pool promoted."""
+    """Return ``before`` with another number of pods per node of its cluster, and its pool promoted."""
     [one] = before.tenants
     more = changed(one, clusters=tuple(changed(cluster, max_pods=200) for cluster in one.clusters))
     return promoted(allocated(before, tenants=(more,)))

@@ -1,4 +1,4 @@
-"""What a change of each field of a pool does to its nodes: the table of docs/pools/node-pool.md as data."""
+"""Effect of a change of each pool field on the nodes: the table of docs/pools/node-pool.md as data."""
 
 from __future__ import annotations
 
@@ -41,13 +41,16 @@ FIELDS: Mapping[str, Effect] = {
     "health.min_ready_seconds": Effect.IN_PLACE,
     "retire": Effect.SCALES,
 }
-"""Effect of an edit alone, by field of ``clusters[].pools[]``. What decides what a node is moves none by itself."""
+"""Effect of an edit alone, by field of ``clusters[].pools[]``.
+
+Fields of the node intent have none without a promotion.
+"""
 PROMOTED: Mapping[str, Effect] = dict.fromkeys(("image", "taints", "gpu_sharing", "rollout.after"), Effect.REPLACED)
-"""Effect of a promotion after an edit, by the fields that only a promotion brings to nodes."""
-MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
-"""By field: what its change does once it is promoted, where that is needed."""
-BACK: Mapping[str, Effect] = {**MOVED, "rollout.after": Effect.IN_PLACE}
-"""By field: what going back does. A moment that is taken back makes no node older than it was."""
+"""Effect of a promotion after an edit, by the fields that only a promotion applies to nodes."""
+WITH_PROMOTION: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
+"""Effect of an edit, including the promotion if one is required, by field."""
+REVERTED: Mapping[str, Effect] = {**WITH_PROMOTION, "rollout.after": Effect.IN_PLACE}
+"""Effect of reverting an edit, by field. Nodes are already newer than a removed ``rollout.after``."""
 
 
 def effect_on_nodes(before: Iterable[Manifest], after: Iterable[Manifest]) -> Effect:

@@ -24,7 +24,7 @@ def pool_objects(pool: str) -> list[Manifest]:
 @contextmanager
 def pool_server(folder: Path, objects: list[Manifest]) -> Iterator[LocalApiServer]:
     """Run an API server in ``folder`` with the kinds and namespaces of ``objects``."""
-    # Providers delete objects in the foreground, which the garbage collector ends.
+    # Providers delete objects in the foreground, which requires the garbage collector.
     running = LocalApiServer(
         folder, kinds={item.kind for item in objects}, controllers=("garbage-collector-controller",)
     )

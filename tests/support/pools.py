@@ -1,4 +1,4 @@
-"""Node pools for tests: one of environment laptop, edited, and the parts of its objects that tests ask about."""
+"""Node pools for tests: edited pools of environment laptop, and selected parts of their objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLATES = {"Metal3MachineTemplate", "KubeadmConfigTemplate"}
 
 
 def edited(pool: NodePoolInput, **changes: Any) -> NodePoolInput:
-    """Return ``pool`` with other values in its spec; ``rollout`` and ``health`` take the values to change."""
+    """Return ``pool`` with other values in its spec; ``rollout`` and ``health`` are mappings of the changed values."""
     nested = {name: changes.pop(name) for name in ("rollout", "health") if isinstance(changes.get(name), dict)}
     for name, values in nested.items():
         changes[name] = getattr(pool.spec, name).model_copy(update=values)
@@ -36,5 +36,5 @@ def templates(pool: NodePoolInput) -> set[str]:
 
 
 def deployments(pool: NodePoolInput) -> list[dict[str, Any]]:
-    """Return the specs of the MachineDeployments, one a group."""
+    """Return the specs of the MachineDeployments, one for each group."""
     return [dict(item.body["spec"]) for item in of_kind(pool, "MachineDeployment")]

@@ -1,4 +1,4 @@
-"""A local region of one tenant with about twenty pools of four nodes, replaced in as many ways as there are."""
+"""A local region of one tenant with about twenty pools of four nodes, one for each way to replace nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NETWORK = {
       dhcp: {network: 10.5.0.0/24, first: 10.5.0.16, last: 10.5.0.254}
 """,
 }
-"""What the data of the region say, and what they say with a controller whose hosts boot from the network."""
+"""Network data of the region, and the same with a controller whose hosts boot from the network."""
 _ADDRESSES = "  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}"
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
@@ -38,14 +38,14 @@ def region_of(
     network_boot: bool = False,
     addresses: bool = False,
 ) -> LocalRegion:
-    """Return the region in ``folder`` with its numbers allocated; nothing runs yet.
+    """Return the region in ``folder`` with its numbers allocated, not started.
 
     Args:
-        folder: which is the region's alone.
-        pools: what each says beyond its four nodes of the past image, by name.
-        racks: of seven hosts each; one for each pool when it is None.
-        network_boot: whether hosts boot from the network, where they wait for their turns; else by virtual media.
-        addresses: whether nodes are told the addresses that the lock file has for their hosts.
+        folder: Folder used by this region only.
+        pools: Values of each pool beyond its four nodes with the previous image, by name.
+        racks: Number of racks with seven hosts each; None for one per pool.
+        network_boot: Whether hosts boot from the network, a limited number at a time; otherwise by virtual media.
+        addresses: Whether nodes get the addresses that the lock file has for their hosts.
     """
     region = LocalRegion(folder)
     data = region.environments / ENVIRONMENT
@@ -67,14 +67,14 @@ def region_of(
 
 
 def edit(region: LocalRegion, change: Any) -> None:
-    """Write what ``change`` makes of the tenant's file."""
+    """Replace the tenant's file by the result of ``change``."""
     path = region.environments / ENVIRONMENT / "tenants" / "acme.yaml"
     header, _, text = path.read_text().partition("\n")
     path.write_text(f"{header}\n{yaml.safe_dump(change(yaml.safe_load(text)), sort_keys=False)}")
 
 
 def edit_pools(region: LocalRegion, changes: Mapping[str, Mapping[str, Any]]) -> None:
-    """Lay ``changes`` over what pools say, by their names; of a mapping over its values."""
+    """Merge ``changes`` into the values of pools, by pool name; mappings are merged too."""
 
     def changed(tenant: dict[str, Any]) -> dict[str, Any]:
         [cluster] = tenant["clusters"]
@@ -88,12 +88,12 @@ def edit_pools(region: LocalRegion, changes: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _with_pools(tenant: dict[str, Any], pools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a tenant of one cluster with these pools, of whom nobody asks anything and to whom nothing is promised."""
+    """Return a tenant of one cluster with these pools, without contacts or contracts."""
     [cluster], [vpc] = tenant["clusters"], tenant["vpcs"]
     vpc["hosts"] = "/22"
     one = {"instance_type": "h100-ib-8", "nodes": NODES, "image": PAST}
     cluster |= {"pools": [{"name": name, **one, **pool} for name, pool in pools.items()], "storage": []}
-    cluster["add_ons"] = ["cilium"]  # without a network no node is ready, and nothing else may run among its jobs
+    cluster["add_ons"] = ["cilium"]  # Without a network no node is ready, and no other add-on may add jobs.
     kept = {key: value for key, value in tenant.items() if key not in ("vms", "contract")}
     return kept | {"changes": {"approval": "not-required"}, "clusters": [cluster]}
 

@@ -1,4 +1,4 @@
-"""A change of a repository of regions that was previewed, and is to be applied by ``jacquard up --preview``."""
+"""A previewed change of a repository of regions, applied by ``jacquard up --preview``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.testing import Result
 
 Invoke = Callable[..., Result]
 APPLIED = 3
-"""How an ``up`` ends that waits for nodes, which are not rolled here."""
+"""Expected exit code of an ``up`` that waits for nodes, which the local region does not replace."""
 MADE_AT = "2026-11-22T12:00:00+00:00"
 LATER = "2026-11-22T18:00:00+00:00"
 STATE = {
@@ -25,13 +25,13 @@ STATE = {
 
 
 def commit(folder: Path, *more: str) -> str:
-    """Commit all of ``folder``, with paragraphs ``more`` to say, and return the name of the commit."""
+    """Commit all of ``folder`` with further paragraphs ``more``, and return the commit hash."""
     git(folder, "add", "."), git(folder, *COMMIT, *(word for text in more for word in ("-m", text)))
     return git(folder, "rev-parse", "HEAD")
 
 
 class Change:
-    """A change of a repository, previewed, and the command that applies it."""
+    """A previewed change of a repository, and the command that applies it."""
 
     def __init__(self, data: Path, folder: Path, invoke: Invoke, pulumi: Any, clock: pytest.MonkeyPatch) -> None:
         self.clock = clock
@@ -45,7 +45,7 @@ class Change:
         self.head = commit(data.parent)
 
     def preview(self, key: Path | None = None) -> Path:
-        """Preview it, and return the statement."""
+        """Preview the change, and return the plan statement."""
         self.clock.setenv("JACQUARD_NOW", MADE_AT)
         options = ("--sign", str(key)) if key else ()
         result = self.invoke("preview", "laptop", "--base", self.base, "--out", str(self.folder), *options)
@@ -58,7 +58,7 @@ class Change:
         return self.invoke("up", "laptop", "--timeout", "0", "--preview", str(self.folder), *options)
 
     def refusal(self, *reasons: str, stale: bool = True) -> tuple[int, str]:
-        """Return how an ``up`` ends that is refused for ``reasons``."""
+        """Return the outcome of an ``up`` that is rejected for ``reasons``."""
         again = [f"preview again with: jacquard preview laptop --base {self.base[:12]} --out {self.folder}"]
         headline = f"refused: laptop: differs from the preview in {self.folder}, nothing was applied"
         return 4, "".join(f"{line}\n" for line in (headline, *(f"  {one}" for one in (*reasons, *again * stale))))

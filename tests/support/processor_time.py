@@ -1,4 +1,4 @@
-"""What code costs, for tests that compare it with a floor of the same run and never with a clock."""
+"""Processor time of code, for comparison with a baseline of the same run instead of an absolute limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def cost(task: Callable[[], object], *, rounds: int = 3) -> float:
-    """Return the processor seconds of ``task``, the least of ``rounds``: other work only ever adds to it."""
+    """Return the processor seconds of ``task``, the minimum of ``rounds``, since other load only increases it."""
     return min(_once(task) for _ in range(rounds))
 
 

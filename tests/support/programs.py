@@ -1,4 +1,4 @@
-"""Programs that a test starts, each with a log of its own."""
+"""Programs that a test starts, each with its own log."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Programs:
         self._running[name] = process
 
     def kill(self, name: str) -> None:
-        """End a program at once, as the loss of its host does."""
+        """Kill a program, as a host failure does."""
         process = self._running.pop(name)
         process.kill()
         process.wait()
 
     def stop(self) -> None:
-        """End all programs at once."""
+        """Kill all programs."""
         for name in list(self._running):
             self.kill(name)

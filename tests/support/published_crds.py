@@ -1,4 +1,4 @@
-"""The CustomResourceDefinitions that projects publish: what rendered objects are put to."""
+"""CustomResourceDefinitions that projects publish, to validate rendered objects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from jacquard.machine.errors import ToolchainError
 
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 RECORDED_HERE = Path(__file__).parent / "recorded_crds"
-"""Definitions that the folder does not have, written after upstream's types."""
+"""Definitions that the folder lacks, written from upstream's types."""
 _PINNED = {
     "kueue.x-k8s.io": ("kueue", "charts/kueue/templates/crd"),
     "slinky.slurm.net": ("slurm-operator", "helm/slurm-operator-crds/templates"),
 }
-"""Groups that the folder has of newer releases than the catalogue pins: module of the pinned chart, and its folder."""
+"""Groups of which the folder has newer releases than the catalogue pins: module of the pinned chart, and its folder."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
-"""What a chart fills in, in definitions labels, annotations and the service of a conversion."""
+"""Template expressions of charts in definitions: labels, annotations and the service of a conversion."""
 BUILT_IN = {
     "admissionregistration.k8s.io/v1",
     "v1",
@@ -38,11 +38,11 @@ BUILT_IN = {
     "scheduling.k8s.io/v1",
     "storage.k8s.io/v1",
 }
-"""Groups of Kubernetes itself, whose kinds no definition describes."""
+"""Groups of Kubernetes itself, which have no CRDs."""
 
 
 class CrdFolder:
-    """The folder of published definitions; a test that asks for it is skipped where it is not there."""
+    """The folder of published definitions; skip the test if it does not exist."""
 
     def __init__(self) -> None:
         if not CRDS.is_dir():
@@ -53,7 +53,7 @@ class CrdFolder:
         """Return the definition of ``kind``.
 
         Raises:
-            LookupError: Nobody publishes it.
+            LookupError: The kind has no published definition.
         """
         if (group, kind) not in self._definitions:
             self._definitions[group, kind] = self._read(group, kind)
@@ -62,9 +62,9 @@ class CrdFolder:
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
         if group in _PINNED:
             return _pinned(group, kind)
-        stem = kind.lower()[:-1]  # the plural may change the last letter
+        stem = kind.lower()[:-1]  # The plural may change the last letter.
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
-        bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # all kinds of a project in one file
+        bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # One file with all kinds of a project
         recorded = sorted(RECORDED_HERE.glob(f"{group}_*.yaml"))
         for path in chain(own, bundles, recorded):
             for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
@@ -76,7 +76,7 @@ class CrdFolder:
 
 
 def _pinned(group: str, kind: str) -> Mapping[str, Any]:
-    """Return the definition of ``kind`` in the pinned chart; a test is skipped where the chart is not there."""
+    """Return the definition of ``kind`` in the pinned chart; skip the test if the chart is not available."""
     module, folder = _PINNED[group]
     try:
         files = sorted((binaries.data(module) / folder).glob(f"{group}_*.yaml"))

@@ -1,4 +1,4 @@
-"""Pods that simulated kubelets pull images for, the registries that they ask, and DPUs on the way there."""
+"""Pods whose images simulated kubelets pull, the registries, and DPUs on the path to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RULES: list[Rule] = [
 
 
 class Registries:
-    """Registries outside the region: all have the same images, and some addresses are known to DNS."""
+    """Registries outside the region with equal images; some addresses have DNS names."""
 
     def __init__(self, *images: str, **names: str) -> None:
         self.images = {str(ImageName.of(image)) for image in images}
@@ -88,7 +88,7 @@ def dpu() -> Any:
 
 
 def hbn(rules: list[Rule] = RULES, states: tuple[str, ...] = ()) -> list[Any]:
-    """Return what DPF has of the host of the node, whose DPU filters by ``rules`` for packets in ``states``."""
+    """Return the DPF objects of the node's host, whose DPU filters by ``rules`` for packets in ``states``."""
     values = {"values": {"configuration": {"startupYAMLJ2": startup(rules, states)}}}
     services = {"hbn": {"serviceTemplate": "hbn", "serviceConfiguration": "acme-hbn"}}
     config = {"serviceConfiguration": {"helmChart": values}}

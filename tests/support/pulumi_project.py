@@ -1,4 +1,4 @@
-"""A throw-away Pulumi project with a state of its own; unless given, its program declares the sets of a JSON file."""
+"""A temporary Pulumi project with its own state; the default program declares the sets of a JSON file."""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ class Project:
         self.init()
 
     def init(self) -> None:
-        """Make the stack, with no resources in its state."""
+        """Create the stack with an empty state."""
         outcome = self.pulumi("stack", "init", "test")
         assert outcome.code == 0, outcome.text
 
     def lose_state(self) -> None:
-        """Delete the file with the stack's state and make an empty one."""
+        """Delete the file with the stack's state and create an empty one."""
         [file] = self.backend.rglob("test.json")
         file.unlink()
         self.init()
 
     def declare(self, sets: Mapping[str, Mapping[str, Any]]) -> None:
-        """Let the program declare these sets: inputs by resource name, with ``import`` beside them to import an id."""
+        """Set the sets that the program declares: inputs by resource name, with ``import`` to import an id."""
         (self.folder / "sets.json").write_text(json.dumps(sets))
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""A rack as a program gives it to the provider of object sets: hosts with what a test says of them."""
+"""A rack as a program passes it to the provider of object sets, with host fields of the test."""
 
 from __future__ import annotations
 

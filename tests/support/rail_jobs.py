@@ -1,4 +1,4 @@
-"""Pods that ask for rails in a tenant's cluster, and what they got."""
+"""Pods that request rails in a tenant's cluster, and the resulting networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RAILS = 8
 
 
 def job(fabric: str, name: str) -> dict[str, Any]:
-    """Return a pod that asks for a port on each rail of ``fabric``."""
+    """Return a pod that requests a port on each rail of ``fabric``."""
     networks = ",".join(attachment_of(fabric, rail) for rail in range(_RAILS))
     return pod(name, networks, {resource_of(rail): "1" for rail in range(_RAILS)})
 
@@ -29,7 +29,7 @@ def pod(name: str, networks: str, limits: dict[str, str]) -> dict[str, Any]:
 
 
 def own_attachment(name: str) -> dict[str, Any]:
-    """Return an attachment on rail 0 as a tenant could write it, with addresses of the pool that is called alike."""
+    """Return an attachment on rail 0 as a tenant could write it, with addresses of the pool with the same name."""
     of_pool = {"type": "sriov", "ipam": {"type": "nv-ipam", "poolName": name}}
     config = {"cniVersion": "0.3.1", "name": name, "plugins": [of_pool]}
     annotations = {_OF_RESOURCE: resource_of(0)}
@@ -42,7 +42,7 @@ def own_attachment(name: str) -> dict[str, Any]:
 
 
 def networks_of(api: ApiServer, name: str) -> list[dict[str, Any]]:
-    """Return what a pod that runs got of each network that it names, as Multus says; nothing before it runs."""
+    """Return the network status of Multus of a running pod; empty before it runs."""
     found = api.get(ObjectRef("v1", "Pod", name, "default")) or {}
     if found.get("status", {}).get("phase") != "Running":
         return []
@@ -51,7 +51,7 @@ def networks_of(api: ApiServer, name: str) -> list[dict[str, Any]]:
 
 
 def refusal(api: ApiServer, name: str) -> str:
-    """Return why a pod has no sandbox, as its kubelet says; nothing as long as it says nothing."""
+    """Return the kubelet's reason for a missing sandbox; empty if it has reported none."""
     events = api.list("v1", "Event", namespace="default")
     told = [one["message"] for one in events if one["involvedObject"]["name"] == name]
     return next((message for message in told if "sandbox" in message), "")

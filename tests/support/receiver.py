@@ -1,4 +1,4 @@
-"""A server that stands for the sink of a tenant."""
+"""A server in place of a tenant's sink."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Receiver:
-    """A server that keeps requests, and answers with ``status``."""
+    """A server that records requests, and responds with ``status``."""
 
     def __init__(self) -> None:
         self.status, self.requests = 200, list[tuple[str, str, bytes]]()
@@ -24,7 +24,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, *_: Any) -> None:
-                """Print nothing."""
+                """Suppress the request log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"

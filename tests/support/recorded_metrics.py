@@ -1,4 +1,4 @@
-"""Metrics that exporters have, and metrics that expressions use."""
+"""Metrics of exporters, and metrics that expressions use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a region as the engine records it after an apply: one resource for each rendered object or set."""
+"""The state of a region that the engine records after an apply: one resource for each rendered object or set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Resource = dict[str, Any]
 
 
 def recorded_region(environment: Environment) -> list[Resource]:
-    """Return the resources of an environment whose data were applied; kubeconfigs are encrypted."""
+    """Return the resources of a fully applied environment; kubeconfigs are encrypted."""
     stack = environment.name
     root = f"urn:pulumi:{stack}::jacquard::pulumi:pulumi:Stack::jacquard-{stack}"
     resources: dict[str, Resource] = {}
@@ -42,7 +42,7 @@ def exported(resources: list[Resource]) -> str:
 
 
 def record(pulumi: FakePulumi, resources: list[Resource], *others: str) -> None:
-    """Let the engine answer with the resources of laptop's stack; ``others`` are further stacks."""
+    """Set the recorded state of the laptop's stack in the engine; ``others`` are further stacks."""
     pulumi.answer("stack export", stdout=exported(resources))
     pulumi.answer("stack ls", stdout=json.dumps([{"name": name} for name in ("laptop", *others)]))
 

@@ -1,4 +1,4 @@
-"""States that other plug-ins left: the vendor's provider, and older versions of ours."""
+"""States that other plug-ins recorded: the vendor's provider, and older versions of ours."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Recorded:
 
 
 def older() -> list[Recorded]:
-    """Return the objects of ``laptop`` as stand-ins recorded them that kept no inputs beside the outputs."""
+    """Return the objects of ``laptop`` as older stand-ins recorded them, without inputs next to the outputs."""
     with gzip.open(_OLDER, "rt", encoding="utf-8") as file:
         return [_recorded(resource) for resource in json.load(file)["resources"]]
 
 
 def of_vendor(name: str) -> list[Recorded]:
-    """Return what the vendor's provider recorded of ``laptop``: ``laptop-created`` or ``laptop-updated``."""
+    """Return the state of ``laptop`` that the vendor's provider recorded: ``laptop-created`` or ``laptop-updated``."""
     return [_recorded(resource) for resource in _read(name)["resources"]]
 
 
 def of_programs() -> Iterator[Recorded]:
-    """Yield what the vendor's provider recorded of small programs after each step, but for what is refused here."""
+    """Yield the states that the vendor's provider recorded after each step of small programs, if supported."""
     for snapshots in _read("programs")["stacks"].values():
         for resource in chain.from_iterable(snapshots):
             annotations = resource["inputs"].get("metadata", {}).get("annotations", {})
@@ -67,7 +67,7 @@ def _recorded(resource: Mapping[str, Any]) -> Recorded:
 
 
 def _revealed(value: Any) -> Any:
-    """Return recorded data with something in the place of secrets, which were removed from it."""
+    """Return recorded data with placeholders for removed secrets."""
     if value == _REMOVED:
         return _GIVEN
     if isinstance(value, dict):

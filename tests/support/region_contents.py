@@ -1,4 +1,4 @@
-"""What is in a local region, and what is said of it: machines by pool and failure domain, objects that are declared."""
+"""Content of a local region, live and declared: machines by pool and failure domain, templates, objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATES = (
     ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate"),
 )
 Machines = dict[str, dict[str, set[str]]]
-"""By pool and failure domain, the uids of the machines."""
+"""UIDs of the machines, by pool and failure domain."""
 
 
 def machines(region: LocalRegion) -> Machines:
@@ -35,18 +35,18 @@ def machines(region: LocalRegion) -> Machines:
 
 
 def images(status: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Return how many nodes of each pool have which image, by what ``status`` says."""
+    """Return the number of nodes of each pool and image, from ``status``."""
     return {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
 
 
 def templates(region: LocalRegion) -> dict[str, str]:
-    """Return the uids of the templates that machines are made from, by name."""
+    """Return the uids of the machine templates, by name."""
     found = [body for kind in TEMPLATES for body in region.api().list(*kind)]
     return {body["metadata"]["name"]: body["metadata"]["uid"] for body in found}
 
 
 def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
-    """Return of each failure domain whose machines are not the same: how many went and how many came."""
+    """Return the number of deleted and created machines of each failure domain with other machines than before."""
     found = {}
     for pool in POOLS:
         for domain in {**before[pool], **after[pool]}:
@@ -56,8 +56,8 @@ def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
     return found
 
 
-def foretold(region: LocalRegion) -> dict[str, tuple[int, int]]:
-    """Return what ``jacquard impact`` says of the machines of each failure domain: how many go and how many come."""
+def predicted(region: LocalRegion) -> dict[str, tuple[int, int]]:
+    """Return the number of deleted and created machines of each failure domain that ``jacquard impact`` predicts."""
     told = region.jacquard("impact", ENVIRONMENT, "--format", "json")
     assert told.code == 0, told.text
     [found] = json.loads(told.stdout)
@@ -71,20 +71,20 @@ def _moves(row: dict[str, Any]) -> tuple[int, int]:
 
 
 def commit(region: LocalRegion) -> None:
-    """Commit the data of a region as they are, to compare with from now on."""
+    """Commit the data of a region as the base of later comparisons."""
     for words in ("init -q", f"add {region.environments.name}", "-c user.name=a -c user.email=a@b commit -qm data"):
         command = ["git", "-C", str(region.environments.parent), *words.split()]
         subprocess.run([*command, *(["--allow-empty"] if "commit" in command else [])], check=True)
 
 
 def declared(region: LocalRegion) -> list[Manifest]:
-    """Return what the data declares."""
+    """Return the declared objects."""
     environment = load_environment(ENVIRONMENT, region.environments)
     return [manifest for piece in slices(environment) for manifest in objects(manifests(environment, piece))]
 
 
 def applied(region: LocalRegion) -> dict[str, tuple[str, int]]:
-    """Return uid and generation of every object that the data declares, and of every machine."""
+    """Return uid and generation of every declared object and every machine."""
     wanted = declared(region)
     kinds = {(item.cluster, item.api_version, item.kind) for item in wanted} | {("management", CLUSTER_API, "Machine")}
     found = {}
@@ -98,7 +98,7 @@ def applied(region: LocalRegion) -> dict[str, tuple[str, int]]:
 
 
 def gpu_job(ref: ObjectRef, node: str) -> dict[str, Any]:
-    """Return a pod that holds four GPUs of a node."""
+    """Return a pod that requests four GPUs of a node."""
     container = {
         "name": "work",
         "image": PUBLIC[0],

@@ -1,4 +1,4 @@
-"""What a person does to a local region whose data are under version control, and what each step must come to."""
+"""Operations on a local region whose data are under version control, with their expected results."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from local_region import ENVIRONMENT, LocalRegion, Outcome
-from region_contents import changed, commit, foretold, machines
+from region_contents import changed, commit, machines, predicted
 
 
 def up(region: LocalRegion, *options: str) -> dict[str, Any]:
-    """Apply what was edited since the last time, and see that it does to machines what its impact said."""
-    told, before = foretold(region), machines(region)
+    """Apply the edits since the last commit, and assert that machines change as the impact predicts."""
+    told, before = predicted(region), machines(region)
     outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
     assert outcome.code == 0, outcome.text
     status: dict[str, Any] = json.loads(outcome.stdout)["status"]
@@ -24,14 +24,14 @@ def up(region: LocalRegion, *options: str) -> dict[str, Any]:
 
 
 def edited(region: LocalRegion, *command: str) -> None:
-    """Let a command change the data."""
+    """Edit the data with a command."""
     outcome = region.jacquard(*command)
     assert outcome.code == 0, outcome.text
 
 
 @contextmanager
 def promoted(region: LocalRegion, pool: str, image: str) -> Iterator[None]:
-    """Let a pool go to another image in the data, until the block ends."""
+    """Pin a pool to another image until the block ends."""
     before = {file: file.read_bytes() for file in (region.environments / ENVIRONMENT).glob("*.lock.yaml")}
     edited(region, "promote", ENVIRONMENT, pool, "--to", image)
     try:
@@ -42,19 +42,19 @@ def promoted(region: LocalRegion, pool: str, image: str) -> Iterator[None]:
 
 
 def refused(region: LocalRegion, *command: str) -> str:
-    """Return why a command is refused: one problem, and nothing is written."""
+    """Return the only problem for which a command is rejected; assert that it writes nothing."""
     outcome = region.jacquard(*command)
     assert outcome.code == 2, outcome.text
     title, *problems = outcome.stderr.splitlines()
     if title.startswith("error: "):
-        return title  # wrong arguments
+        return title  # Exit code of invalid arguments
     problem = problems[0]
     assert title == f"environments/{ENVIRONMENT}: 1 problem"
     return problem.strip()
 
 
 def record(region: LocalRegion, state: dict[str, Any]) -> None:
-    """Let the engine have recorded ``state``."""
+    """Set ``state`` as the recorded state of the engine."""
     file = region.home / "state.json"
     file.write_text(json.dumps(state))
     outcome = region.pulumi("stack", "import", "-s", ENVIRONMENT, "--file", str(file))

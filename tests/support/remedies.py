@@ -1,7 +1,7 @@
-"""What a person does who takes a report at its word: the edit or the command that the text of a problem names.
+"""Follows the remedies of reports literally: the edit or the command that the text of a problem names.
 
-A text either tells what to write, remove, rename or run, and ``follow`` does just that; or it asks for what no text can
-know, and ``asks_for`` says what that is. A text that is neither tells nobody what to do.
+A text either names what to write, remove, rename or run, which ``follow`` does; or it requires input that only a user
+has, which ``asks_for`` returns. Any other text has no usable remedy.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from spans import NotThereError, cell, find, removed, renamed, written
+from spans import MissingPathError, cell, find, removed, renamed, written
 from workbench import Workbench
 
 from components.specs.reading.problems import Problem, SpecError
@@ -22,19 +22,19 @@ _MAX_STEPS = 40
 
 @dataclass
 class Followed:
-    """What came of following reports until they were silent, or asked for what no text can know."""
+    """Result of following reports until no problem is left, or user input is required."""
 
     done: list[Problem] = field(default_factory=list)
-    """The problems whose remedy was applied, in turn."""
+    """Problems with an applied remedy, in order."""
     left: tuple[Problem, ...] = ()
-    """What the last report says."""
+    """Problems of the last report."""
 
 
 def follow_all(bench: Workbench) -> Followed:
-    """Follow the remedies of one report after the other, the first that can be followed each time.
+    """Follow the remedies of one report after the other, the first applicable one each time.
 
     Raises:
-        AssertionError: a message comes back that was gone, or stays although its remedy was applied.
+        AssertionError: A message comes back, or remains after its remedy was applied.
     """
     found, gone = Followed(left=bench.problems()), set[tuple[str, str, str]]()
     while (problem := _follow_first(bench, found.left)) is not None:
@@ -51,7 +51,7 @@ def follow_all(bench: Workbench) -> Followed:
 
 
 def asks_for(problem: Problem) -> str:
-    """Return what only a person can give to mend ``problem``, in a word; empty when the text does not say."""
+    """Return a short name of the user input required to fix ``problem``; empty if the text names none."""
     return next((what for what, told in _ASKS.items() if told.search(problem.text)), "")
 
 
@@ -60,20 +60,20 @@ def _follow_first(bench: Workbench, problems: tuple[Problem, ...]) -> Problem | 
 
 
 def _follow(bench: Workbench, problem: Problem) -> bool:
-    """Apply the remedy of ``problem``, and tell whether its text names one that can be."""
+    """Apply the remedy of ``problem``, and return whether its text names an applicable one."""
     for told, remedy in _REMEDIES:
         match = told.search(problem.text)
         if match:
             try:
                 remedy(bench, problem, match)
-            except (NotThereError, SpecError):
+            except (MissingPathError, SpecError):
                 continue
             return True
     return False
 
 
 def _said(problem: Problem) -> tuple[str, str, str]:
-    """Return what is said where; of an inventory, whose lines stay where they are, about which host."""
+    """Return the message and its place; for inventories, whose line numbers change, the host."""
     where = problem.place if problem.file.endswith(".csv") else problem.file
     return where, problem.path, problem.text
 
@@ -86,7 +86,7 @@ def _told(found: Followed) -> str:
 def _change(bench: Workbench, problem: Problem, edit: Callable[[str], str]) -> None:
     path = bench.folder / problem.file
     if not problem.path or not path.is_file():
-        raise NotThereError(problem.place)
+        raise MissingPathError(problem.place)
     path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -105,7 +105,7 @@ def _write_quoted(bench: Workbench, problem: Problem, match: re.Match[str]) -> N
 
 
 def _write_meant(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
-    """Write the name that was meant, for the key if it is the key that nobody knows."""
+    """Write the suggested name, for the key if the key is unknown."""
     quoted = re.match(r"'([^']*)'", problem.text)
     quoted = quoted or re.search(r"\(got '([^']*)'\)", problem.text)
     is_key = "is not a key here" in problem.text or (quoted and problem.path.endswith(f".{quoted[1]}"))
@@ -120,7 +120,7 @@ def _write_value(bench: Workbench, problem: Problem, match: re.Match[str]) -> No
 
 
 def _write_key(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
-    """Write another key beside the one that is wrong, or instead of it."""
+    """Write another key next to the wrong one, or instead of it."""
     key, value, instead = match.groups()
     beside = f"{problem.path.rpartition('.')[0]}.{key}".removeprefix(".")
     if instead:
@@ -137,7 +137,7 @@ def _write_less(bench: Workbench, problem: Problem, match: re.Match[str]) -> Non
 
 def _remove(bench: Workbench, problem: Problem, _: re.Match[str]) -> None:
     if problem.file.endswith(".csv"):
-        raise NotThereError(problem.place)
+        raise MissingPathError(problem.place)
     _change(bench, problem, lambda text: removed(text, problem.path))
 
 
@@ -165,7 +165,7 @@ def _allocate(bench: Workbench, _: Problem, match: re.Match[str]) -> None:
 
 
 def _allocate_anew(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
-    """Remove an entry of a lock file and have it allocated anew; the file stays as it was when that is refused."""
+    """Remove an entry of a lock file and allocate again; restore the file if that is rejected."""
     path = bench.folder / problem.file
     before = path.read_text(encoding="utf-8")
     path.write_text(removed(before, match[1]), encoding="utf-8")
@@ -224,7 +224,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"\blike (\S+) \(got", _write_value),
     )
 )
-"""What a text may tell to do, by how it says so; the first that fits is done."""
+"""Functions that apply a remedy, by pattern of the text; the first match is used."""
 
 _ASKS = {
     what: re.compile("|".join(told.split(" | ")))
@@ -287,4 +287,4 @@ _ASKS = {
         ),
     }.items()
 }
-"""What a text may ask for that no text can know, by how it does."""
+"""Short names of required user input, by pattern of the text."""

@@ -1,17 +1,17 @@
-"""Who reaches whom, judged from rendered objects and the border's contract alone, by what upstream does with them.
+"""Reachability derived from rendered objects and the contract of the edge router only, with upstream's semantics.
 
-- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides; a port has one for what its host
-  sends, and may have one for what it receives. A rule about connections matches a packet that opens one if it names
-  ``new``, and an answer if it names ``established``. A VRF
-  has the routes whose route targets it imports; the longest prefix wins. A host announces what its list of prefixes
-  permits.
-- *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms, each of which is about packets
-  of its family alone; with ``natOutgoing`` pods have
-  the address of their node outside, so that nobody there has a route to them.
-- *OVN on DPUs*: a network that is not externally routed has no way out; one that is has masquerading.
+- *HBN* (NVUE, FRR): the first matching rule of an access list decides. A port has a list for packets from its host, and
+  optionally one for packets to it. A rule on connection state matches the first packet of a connection if it names
+  ``new``, and an answer if it names ``established``. A VRF has the routes whose route targets it imports; the longest
+  prefix wins. A host announces what its prefix list permits.
+- *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms; each term covers packets of its
+  address family only. With ``natOutgoing``, pods leave with the address of their node, so that external peers have no
+  route to the pods.
+- *OVN on DPUs*: a network that is not externally routed has no external connectivity; an externally routed one uses
+  masquerading.
 - *NetworkPolicies*: `network_policies`.
 
-The contract is read as data, as a network team would build it.
+The contract is read as data, as a network team would implement it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_network
 
-from network_policies import Judge, Pod
+from network_policies import Pod, PolicyModel
 from rendered_vrfs import Json, Packet, vrfs
 
 from components.render.manifest import Manifest
@@ -29,7 +29,7 @@ from components.specs.struct import Struct, replace
 
 OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000
-"""Port that connections are opened from, which no rule names."""
+"""Source port of connections, which no rule names."""
 _TERM = re.compile(r"ip([46])\.dst (==|!=) \{([^}]*)\}")
 _PROTOCOL = re.compile(r"ip\.proto != ([0-9]+)")
 _PORT = re.compile(r"(tcp|udp)\.dst != ([0-9]+)")
@@ -37,23 +37,23 @@ _NUMBERS = {"tcp": 6, "udp": 17, "icmp": 1}
 
 
 class End(Struct):
-    """One end of a connection: its address, its VPC if it is in one, and whether it is on a host's own network."""
+    """One end of a connection: its address, its VPC if any, and whether it is on the host network."""
 
     address: IPv4Address
     vpc: str | None = None
     on_host: bool = False
     sends_as: IPv4Address | None = None
-    """Address of what it sends, where that is another."""
+    """Source address of its packets, if it differs."""
     cluster: str | None = None
-    """Cluster whose pods are there, where a VPC has several; the first one where it is None."""
+    """Cluster of the pods if a VPC has several; None for the first one."""
 
 
 class RenderedNetwork:
     """The rendered network of a region.
 
     Args:
-        objects: of all VPCs.
-        contract: of the border, as JSON.
+        objects: Objects of all VPCs.
+        contract: Contract of the edge router, as JSON.
         vpc_of: VPC by cluster.
     """
 
@@ -66,10 +66,10 @@ class RenderedNetwork:
             if item.kind == "DPUVirtualNetwork"
         }
         self._subnets = {item.body["spec"]["vpc"]: item.body["spec"] for item in found if item.kind == "Subnet"}
-        self._policies = defaultdict[str, dict[str, Judge]](dict)
+        self._policies = defaultdict[str, dict[str, PolicyModel]](dict)
         for item in found:
             if item.kind == "NetworkPolicy":
-                self._policies[vpc_of[item.cluster]][item.cluster] = Judge([item.body], pods_by_address=False)
+                self._policies[vpc_of[item.cluster]][item.cluster] = PolicyModel([item.body], pods_by_address=False)
         self._border = {one["vpc"]: one for one in contract["vpcs"]}
         self._drops = [IPv4Network(one["prefix"]) for one in contract["drops"]]
         router = contract["ovn"] or {"permits": [], "drops": []}
@@ -80,7 +80,7 @@ class RenderedNetwork:
         ]
 
     def reaches(self, source: End, target: End, port: tuple[str, int] = ("other", 1)) -> bool:
-        """Tell whether a connection from ``source`` to ``port`` of ``target`` opens: there, and back with answers."""
+        """Return whether a connection from ``source`` to ``port`` of ``target`` opens, including the answers."""
         source = replace(source, address=source.sends_as or source.address)
         seen, (protocol, number) = self._translated(source, target), port
         there = Packet(seen.address, target.address, protocol, EPHEMERAL, number)
@@ -93,31 +93,31 @@ class RenderedNetwork:
         )
 
     def _taken(self, target: End, packet: Packet) -> bool:
-        """Tell whether what filters ``target`` lets it receive ``packet``, once addresses are those inside."""
+        """Return whether the filters of ``target`` accept ``packet``, after address translation."""
         return target.vpc not in self.vrfs or self.vrfs[target.vpc].takes(packet)
 
     def _goes(self, source: End, target: End, packet: Packet, *, answer: bool) -> bool:
         if not self._sent(source, target, packet, answer=answer):
             return False
         if source.vpc and source.vpc == target.vpc:
-            # Public addresses that hosts may not announce are found behind the default route, where none leads back.
+            # The default route covers public addresses that hosts may not announce, but there is no route back to them.
             return source.vpc not in self.vrfs or self._route(source.vpc, target.address) == source.vpc
         if source.vpc in self.vrfs and target.vpc and self._route(source.vpc, target.address) == target.vpc:
-            return True  # by a route target that both have: no border is between them
+            return True  # Both have a common route target, so no edge router is in between.
         if not self._carried(source, target):
             return False
         seen = self._translated(source, target)
         return not target.vpc or self._received(seen, target, answer=answer)
 
     def _sent(self, source: End, target: End, packet: Packet, *, answer: bool) -> bool:
-        """Tell whether what filters ``source`` lets its packet out."""
+        """Return whether the filters of ``source`` permit its packet."""
         if source.vpc in self.vrfs:
             return self.vrfs[source.vpc].sends(packet)
         asked = packet.protocol, packet.dest_port
         return answer or source.on_host or source.vpc is None or self.lets_out(source, target.address, asked)
 
     def lets_out(self, pod: End, address: IPv4Address | IPv6Address, asked: tuple[str, int] = ("other", 1)) -> bool:
-        """Tell whether what filters pods lets ``pod`` open a connection to a protocol and port of ``address``."""
+        """Return whether pod filters permit ``pod`` to open a connection to a protocol and port of ``address``."""
         if pod.vpc in self._subnets:
             return not any(_matches(acl["match"], address, asked) for acl in self._subnets[pod.vpc]["acls"])
         if pod.vpc in self._policies:
@@ -125,13 +125,13 @@ class RenderedNetwork:
             return self._policy(pod).reaches(Pod(namespace="default"), address, port, protocol.upper())
         return True
 
-    def _policy(self, end: End) -> Judge:
-        """Return the policy of the cluster that ``end`` is in."""
+    def _policy(self, end: End) -> PolicyModel:
+        """Return the policies of the cluster of ``end``."""
         policies = self._policies[end.vpc or ""]
         return policies[end.cluster or next(iter(policies))]
 
     def _carried(self, source: End, target: End) -> bool:
-        """Tell whether a packet that left a VPC, or never was in one, gets as far as the other end's network."""
+        """Return whether a packet outside VPCs reaches the network of the other end."""
         if source.vpc in self.vrfs:
             return self._route(source.vpc, target.address) == "border" and not self._dropped(target.address)
         if source.vpc in self._ovn:
@@ -141,7 +141,7 @@ class RenderedNetwork:
         return not (tenant and target.vpc in self.vrfs and self._dropped(target.address))
 
     def _received(self, source: End, target: End, *, answer: bool) -> bool:
-        """Tell whether a packet from outside gets into the VPC of ``target``."""
+        """Return whether a packet from outside reaches the VPC of ``target``."""
         assert target.vpc
         if target.vpc in self.vrfs:
             return self._into_vrf(source, target.vpc, target.address)
@@ -159,7 +159,7 @@ class RenderedNetwork:
         return any(one["outside"] or not source.address.is_global for one in taken)
 
     def _route(self, vpc: str, address: IPv4Address) -> str | None:
-        """Return where the longest route of a VRF leads: a VPC, the border, or nowhere."""
+        """Return the target of the longest matching route of a VRF: a VPC, the edge router, or none."""
         vrf, found = self.vrfs[vpc], list[tuple[int, str]]()
         for name, other in self.vrfs.items():
             if other.exports & vrf.imports and other.originates(address):
@@ -171,7 +171,7 @@ class RenderedNetwork:
         return max(found)[1] if found else None
 
     def _translated(self, source: End, target: End) -> End:
-        """Return who ``target`` sees: another than ``source`` where a router or node puts its own address there."""
+        """Return the source that ``target`` sees, which differs from ``source`` after NAT by a router or node."""
         if source.vpc is None or source.vpc == target.vpc:
             return source
         masked = source.vpc in self._ovn or (source.vpc in self._subnets and not source.on_host)
@@ -187,7 +187,7 @@ class RenderedNetwork:
 
 
 def _matches(match: str, address: IPv4Address | IPv6Address, asked: tuple[str, int]) -> bool:
-    """Tell whether all terms of an OVN match hold; a term of another form is none that this reads."""
+    """Return whether all terms of an OVN match hold; terms of an unknown form do not match."""
     return all(_holds(term, address, *asked) for term in match.split(" && "))
 
 

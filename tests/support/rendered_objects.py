@@ -1,4 +1,4 @@
-"""Objects of an input, with those of its sets."""
+"""Objects of an input, including those of its sets."""
 
 from __future__ import annotations
 

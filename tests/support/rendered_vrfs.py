@@ -1,7 +1,7 @@
-"""VRFs of rendered configurations of HBN: rules for packets, route targets and announced prefixes.
+"""VRFs of rendered configurations of HBN: packet rules, route targets and announced prefixes.
 
-Of an access list the first rule that matches a packet decides. A rule about connections matches a packet that opens one
-if it names ``new``, and an answer if it names ``established``. A host announces what its list of prefixes permits.
+The first matching rule of an access list decides. A rule on connection state matches the first packet of a connection
+if it names ``new``, and an answer if it names ``established``. A host announces what its prefix list permits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from components.render.manifest import Manifest
 from components.specs.struct import Struct
 
 GATEWAY = "192.0.2.254"
-"""Address of every DPU on the link to its host, which no question is about."""
+"""Address of every DPU on the link to its host, which no tested connection uses."""
 Json = Mapping[str, Any]
 _network = cache(IPv4Network)
 
@@ -34,7 +34,7 @@ class Packet(Struct, kw_only=False):
     answer: bool = False
 
     def matches(self, match: Json) -> bool:
-        """Tell whether all that ``match`` of an access list asks for is so."""
+        """Return whether a packet meets all conditions of ``match`` in an access list."""
         asked = dict(match)
         rest, states = dict(asked.pop("ip")), asked.pop("conntrack", None)
         assert not asked, match
@@ -59,9 +59,9 @@ class Vrf(Struct, kw_only=False):
     imports: set[str]
     exports: set[str]
     links: Json
-    """Pool that DPUs take links to their hosts from, in the words of DPF."""
+    """Name of the DPF pool from which DPUs get the links to their hosts."""
     permitted: list[tuple[IPv4Network, int]]
-    """Prefixes that hosts may announce, with the length of the longest."""
+    """Prefixes that hosts may announce, with the maximum prefix length."""
 
     def sends(self, packet: Packet) -> bool:
         return next(verdict for match, verdict in self.sent if packet.matches(match))
@@ -70,7 +70,7 @@ class Vrf(Struct, kw_only=False):
         return next((verdict for match, verdict in self.received if packet.matches(match)), not self.received)
 
     def originates(self, address: IPv4Address) -> bool:
-        """Tell whether it has a route to ``address`` of its own: a link, or what a host announces by itself."""
+        """Return whether it originates a route to ``address``: a link, or a prefix that a host announces."""
         excluded = self.links.get("excludeRanges", [])
         out = any(IPv4Address(one["startIP"]) <= address <= IPv4Address(one["endIP"]) for one in excluded)
         link = address in IPv4Network(self.links["network"]) and not out
@@ -78,7 +78,7 @@ class Vrf(Struct, kw_only=False):
 
 
 def vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, Vrf]]:
-    """Yield the VRF of each VPC on HBN; all DPU clusters must say the same of it."""
+    """Yield the VRF of each VPC on HBN, which must be equal in all DPU clusters."""
     found = list(objects)
     links = {item.name: item.body["spec"]["ipv4Network"] for item in found if item.kind == "DPUServiceIPAM"}
     for item in found:
@@ -116,7 +116,7 @@ def _vrf(loaded: Json, links: Json) -> tuple[str, Vrf]:
 
 
 def _rules(loaded: Json, way: str) -> list[tuple[Json, bool]]:
-    """Return the rules for packets that go that way through the host's port, in order."""
+    """Return the rules for packets in that direction through the host's port, in order."""
     bound = [name for name, ways in loaded["interface"]["pf0hpf_if"]["acl"].items() if way in ways]
     return [
         (rule["match"], "permit" in rule["action"])

@@ -1,4 +1,4 @@
-"""Readers of the formats of results: SARIF by its published schema, JUnit by a parser, those of GitHub and GitLab."""
+"""Parsers of result formats: SARIF with its published schema, JUnit, and the formats of GitHub and GitLab."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def valid_sarif(text: str) -> list[dict[str, Any]]:
 
 
 def succeeded(text: str) -> bool:
-    """Return whether a log says that its command could judge everything."""
+    """Return whether a log reports that its command completed all checks."""
     [invocation] = json.loads(text)["runs"][0]["invocations"]
     return bool(invocation["executionSuccessful"])
 
@@ -50,7 +50,7 @@ class Case:
 
 
 def junit(text: str) -> list[Case]:
-    """Return the cases of a report; its counts must be right."""
+    """Return the cases of a report, after checking its counts."""
     cases = []
     for suite in JUnitXml.fromstring(text.encode()):
         found = [_case(str(suite.name), case) for case in suite]

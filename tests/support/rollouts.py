@@ -1,4 +1,4 @@
-"""Regions with something to roll, and evidence that it has rolled."""
+"""Regions with an outdated image, and evidence of finished rollouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEEN_AT = dt.datetime(2026, 11, 21, 9, tzinfo=dt.UTC)
 def rollable(
     counts: dict[str, int], rollout: dict[str, Any] | None = None, limits: dict[str, Any] | None = None
 ) -> Environment:
-    """Return a region in which each tenant of ``counts`` runs so many whole racks of 4 nodes, all on the old image."""
+    """Return a region in which each tenant of ``counts`` has that many racks of 4 nodes, all on the previous image."""
     base = small_region()
     more = [host for number in range(4, sum(counts.values()) + 1) for host in rack(f"n{number}")]
     nodes = changed(base.region.nodes, rollouts=RolloutLimitsSpec(**(limits or {})))
@@ -39,13 +39,13 @@ def rollable(
 
 
 def pin(environment: Environment, version: str) -> NodeIntent:
-    """Return what the data say of nodes of the first pool on an image of the catalogue."""
+    """Return the pin of the first pool's nodes for an image of the catalogue."""
     [image] = (image for image in environment.images.images if image.version == version)
     return wanted_intent(environment, next(pools(environment)), image)
 
 
 def with_intent(environment: Environment, intent: NodeIntent) -> Environment:
-    """Return ``environment`` in which all nodes are as ``intent`` says."""
+    """Return ``environment`` with all nodes pinned to ``intent``."""
     pins = environment.image_pins
     named = changed(pins, intents={intent.name: intent}, groups=dict.fromkeys(pins.groups, intent.name))
     return with_pins(environment, named)
@@ -59,7 +59,7 @@ def with_pins(environment: Environment, lock: ImagesLock) -> Environment:
 def evidence(
     environment: Environment, pool: str, domains: Iterable[str], image: str = NEW, minutes: int = 60, **changes: Any
 ) -> Evidence:
-    """Return evidence that whole racks of ``pool`` have run ``image`` for so long."""
+    """Return evidence that whole racks of ``pool`` have run ``image`` for the given duration."""
     intent = pin(environment, image)
     group = {
         "total": 4,

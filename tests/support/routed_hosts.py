@@ -1,4 +1,4 @@
-"""Hosts of tenants and their DPUs in a fabric: links, configurations, and the routes that hosts announce."""
+"""Hosts of tenants and their DPUs in a fabric: links, configurations, and announced routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.inputs import tenant_network
 from components.specs.environment import Environment
 
 PLACES = (("ant", 0), ("ant", 1), ("bee", 0), ("cat", 0))
-"""VPC and number of the link of each host and its DPU."""
+"""VPC and link number of each host and its DPU."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ class Place:
     link: IPv4Network
     dpu: Dpu
     own: frozenset[str]
-    """What the host announces that belongs to it."""
+    """Announced prefixes that belong to the host."""
     foreign: frozenset[str]
-    """What the host announces that belongs to somebody else, or to nobody."""
+    """Announced prefixes that belong to other tenants, or to no tenant."""
     attributes: tuple[str, ...]
-    """What the host says of all it announces: communities of each kind, and route targets of everybody else."""
+    """Attributes of all announcements: communities of each kind, and route targets of all others."""
 
     @property
     def address(self) -> str:
-        """Return the DPU's address on the link, with its length."""
+        """Return the DPU's address on the link, with prefix length."""
         return f"{self.link[1]}/{self.link.prefixlen}"
 
 
@@ -43,7 +43,7 @@ def public_address(environment: Environment, vpc: str) -> str:
 
 
 def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Place:
-    """Return the host of that number: what it announces, and the configuration of its DPU."""
+    """Return the host with that number: its announcements, and the configuration of its DPU."""
     vpc, link_number = PLACES[number]
     lock, networks = environment.allocations.vpcs, environment.region.networks
     numbers, others = lock[vpc], [name for name in lock if name != vpc]
@@ -68,7 +68,7 @@ def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Pl
 
 
 def chosen(environment: Environment, vpc: str) -> Iterator[str]:
-    """Yield what a host of ``vpc`` says of its routes: that all VRFs import them, and that leaves withhold them."""
+    """Yield attributes that a host of ``vpc`` could choose: import by all VRFs, and no export by leaf switches."""
     lock, border = environment.allocations.vpcs, environment.region.networks.border
     targets = [numbers.evpn_target for name, numbers in lock.items() if name != vpc]
     targets += border.targets if border and border.targets else ()

@@ -1,6 +1,6 @@
-"""Machines that route, in network namespaces of this one, with the real FRR: VRFs are namespaces as well.
+"""Routers in network namespaces of this machine, with the real FRR; VRFs are namespaces as well.
 
-Few kernels of small machines have VRF devices, and zebra takes a namespace for one (``--vrfwnetns``).
+Few kernels of small machines have VRF devices, and zebra can use namespaces instead (``--vrfwnetns``).
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import Any, TypeVar
 
 from debian import Unpacked, unpacked
 from namespaces import Namespace
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
-# Daemons look their own user up, who is nobody here, and each machine has namespaces and sockets of its own in /run.
+# Daemons look up their user, which is nobody here; each machine has its own namespaces and sockets in /run.
 _SETUP = """mount -t tmpfs tmpfs /run && mkdir -p /run/netns && mount --bind {passwd} /etc/passwd &&
 mount --bind {group} /etc/group"""
 _END = b"\0\0\0"
 _PACKAGES = ("frr", "libyang2", "libjson-c5", "libc-ares2", "libcap2")
-"""FRR and the libraries that a small Debian lacks."""
+"""FRR and the libraries that a minimal Debian lacks."""
 _Seen = TypeVar("_Seen")
 
 
 class Router(Namespace):
-    """One machine with mounts of its own, VRFs, zebra and bgpd.
+    """One machine with its own mounts, VRFs, zebra and bgpd.
 
     Args:
-        name: of the machine.
-        folder: for its files.
-        frr: what runs on it.
+        name: Name of the machine.
+        folder: Folder for its files.
+        frr: FRR packages to run.
     """
 
     def __init__(self, name: str, folder: Path, frr: Unpacked) -> None:
@@ -46,7 +46,7 @@ class Router(Namespace):
         self._daemons: list[subprocess.Popen[bytes]] = []
 
     def add_vrf(self, name: str, vni: int, tunnel: str) -> None:
-        """Make a VRF with its bridge and the VXLAN interface of ``vni``, whose packets come from ``tunnel``."""
+        """Create a VRF with its bridge and the VXLAN interface of ``vni``, whose packets come from ``tunnel``."""
         self.ip(f"netns add {name}")
         self.ip(f"link add name vxlan type vxlan id {vni} dstport 4789 local {tunnel} nolearning")
         self.ip(f"link set vxlan name vxlan{vni} netns {name}")
@@ -56,13 +56,13 @@ class Router(Namespace):
             self.ip(f"link set {interface} up", vrf=name)
 
     def move(self, port: str, vrf: str, address: str) -> None:
-        """Put ``port`` into ``vrf``, with ``address``."""
+        """Move ``port`` into ``vrf``, with ``address``."""
         self.ip(f"link set {port} netns {vrf}")
         self.ip(f"address add {address} dev {port}", vrf=vrf)
         self.ip(f"link set {port} up", vrf=vrf)
 
     def start(self, configuration: str) -> None:
-        """Start zebra and bgpd with one text for both, of which each takes what is its own."""
+        """Start zebra and bgpd with one configuration, of which each gets its own blocks."""
         for daemon, options in (("zebra", ("--vrfwnetns",)), ("bgpd", ())):
             (self._folder / f"{daemon}.conf").write_text(_own(daemon, configuration))
             files = ("-f", str(self._folder / f"{daemon}.conf"), "-i", f"/run/{daemon}.pid")
@@ -74,15 +74,15 @@ class Router(Namespace):
             wait(f"{daemon} of {self.name}", Path(f"/proc/{self.pid}/root/run/{daemon}.vty").exists, bool)
 
     def ask(self, command: str) -> Any:
-        """Return what bgpd answers to a command that answers in JSON."""
+        """Return bgpd's answer to a command with JSON output."""
         return json.loads(self._say(command) or "{}")
 
     def configure(self, *lines: str) -> None:
-        """Change the configuration of bgpd while it runs."""
+        """Change the configuration of the running bgpd."""
         self._say("configure terminal", *lines)
 
     def _say(self, *commands: str) -> str:
-        """Return what bgpd answers to the last of some commands."""
+        """Return bgpd's output of the last of some commands."""
         answer = bytearray()
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(30)
@@ -96,22 +96,22 @@ class Router(Namespace):
         return answer[:-4].decode()
 
     def close(self) -> None:
-        """End all that runs on the machine; its namespaces go with it."""
+        """End all processes of the machine, which deletes its namespaces."""
         for daemon in self._daemons:
-            daemon.kill()  # a zebra that is asked to end may spin for ever
+            daemon.kill()  # zebra may spin forever on SIGTERM.
             daemon.wait()
         super().close()
 
 
 def _own(daemon: str, configuration: str) -> str:
-    """Return the blocks that ``daemon`` knows: VRFs with their VNIs are zebra's, all else is bgpd's."""
+    """Return the blocks that ``daemon`` supports: VRFs with VNIs for zebra, all others for bgpd."""
     blocks = configuration.split("!\n")
     return "!\n".join(block for block in blocks if block.startswith("vrf ") == (daemon == "zebra"))
 
 
 @contextmanager
 def lab(folder: Path) -> Iterator[Callable[[str], Router]]:
-    """Yield what makes a machine of a name in ``folder``; all of them end with the block."""
+    """Yield a function that creates a machine by name in ``folder``; all of them are deleted when the block ends."""
     frr, made = unpacked("frr", _PACKAGES), list[Router]()
 
     def machine(name: str) -> Router:
@@ -126,8 +126,8 @@ def lab(folder: Path) -> Iterator[Callable[[str], Router]]:
 
 
 def wait(what: str, look: Callable[[], _Seen], enough: Callable[[_Seen], bool]) -> None:
-    """Look until what is seen is enough; it is told when patience ends."""
-    patience = Patience(60)
+    """Poll until ``enough`` accepts the result of ``look``; fail with the last result after the timeout."""
+    patience = ScaledTimeout(60)
     while not enough(seen := look()):
         assert not patience.is_over(), f"{what}: {seen}"
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""Pods with one image that tests create in a cluster of a local region, as their kubelet tells of them."""
+"""Pods with one image that tests create in a cluster of a local region, and their status."""
 
 from __future__ import annotations
 

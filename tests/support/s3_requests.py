@@ -1,4 +1,4 @@
-"""Requests to S3, signed with a key pair (AWS Signature Version 4) by the standard library alone."""
+"""Requests to S3, signed with a key pair (AWS Signature Version 4), with the standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test reads in a log of ``jacquard check --format sarif``."""
+"""Relevant content of a log of ``jacquard check --format sarif``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.testing import Result
 
 
 def sarif(result: Result) -> list[dict[str, Any]]:
-    """Return what the log reports."""
+    """Return the results of the log."""
     found: list[dict[str, Any]] = json.loads(result.stdout)["runs"][0]["results"]
     return found
 

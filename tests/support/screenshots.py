@@ -1,7 +1,7 @@
 """Writes the screenshots of the documentation with a real browser: ``make screenshots``.
 
-They show shipped environments at a fixed time, so that a change of the pages alone changes them. Fonts differ between
-machines: tests do not compare the files.
+They show shipped environments at a fixed time, so that only changes of the pages change them. Fonts differ between
+machines, so tests do not compare the files.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Screenshot(Struct, kw_only=False):
     width: int
     """Width of the window in pixels."""
     end: str
-    """Selector of the element above which the picture ends; empty for the end of a map."""
+    """Selector of the element below the picture; empty for the end of a map."""
     chosen: str = ""
-    """Selector of an element that the mouse points at."""
+    """Selector of an element under the mouse."""
 
 
 def _promotion() -> str:

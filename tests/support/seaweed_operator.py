@@ -1,8 +1,8 @@
-"""What SeaweedFS's operator does with the rendered kinds, at a real API server and a real store.
+"""A stand-in for SeaweedFS's operator, at a real API server and a real store.
 
 The operator's Go module is not available to the build, so this executes the shell commands of its reconcilers
 (seaweedfs/seaweedfs-operator 0.1.39, ``internal/controller``) in their order and on their conditions. It does not prove
-that the operator itself runs, its grants between namespaces, its finalizers, or its repair of drift.
+that the operator itself runs, nor its grants between namespaces, its finalizers, or its repair of drift.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Place = tuple[str, str]
 
 
 class SeaweedOperator:
-    """Stand-in; `reconcile` brings the store to the objects of the API server."""
+    """Stand-in; `reconcile` updates the store from the objects of the API server."""
 
     def __init__(self, api: ApiServer, store: SeaweedStore) -> None:
         self._api, self._store = api, store
@@ -44,7 +44,7 @@ class SeaweedOperator:
         """Buckets with condition BucketAlreadyExists."""
 
     def reconcile(self) -> None:
-        """Delete what has no object any more, then reconcile all objects."""
+        """Delete resources without an object, then reconcile all objects."""
         wanted = {kind: self._all(kind) for kind in ("S3Credentials", "S3Identity", "Bucket", "BucketLifecyclePolicy")}
         for place in self._keys.keys() - wanted["S3Credentials"].keys():
             user, key, name = self._keys.pop(place)
@@ -69,7 +69,7 @@ class SeaweedOperator:
         return {(one["metadata"]["namespace"], one["metadata"]["name"]): one["spec"] for one in found}
 
     def _bucket(self, place: Place, spec: dict[str, Any]) -> None:
-        """Create the bucket and grant rights, unless it exists without having been created here."""
+        """Create the bucket and grant rights, unless it exists and was created otherwise."""
         name = spec["name"]
         exists = "error:" not in self._store.run(f"s3.bucket.versioning -name {name}")
         if exists and place not in self._buckets and not spec["adoptExisting"]:
@@ -107,13 +107,13 @@ class SeaweedOperator:
     def _identity(self, place: Place, user: str) -> None:
         """Create a user without keys and rights, unless the grant of a bucket created it."""
         if "error:" in self._store.run(f"s3.user.show -name {user}"):
-            pair = KeyPair(secrets.token_hex(10), secrets.token_hex(20))  # the shell creates no user without keys
+            pair = KeyPair(secrets.token_hex(10), secrets.token_hex(20))  # The shell creates no user without keys.
             self._store.shell(f"s3.user.create -name {user} -access_key {pair.access} -secret_key {pair.secret}")
             self._store.shell(f"s3.accesskey.delete -user {user} -access_key {pair.access}")
         self._users[place] = user
 
     def _credentials(self, place: Place, spec: dict[str, Any]) -> None:
-        """Register the pair of the Secret, or generate one, and revoke the previous one."""
+        """Register the key pair of the Secret, or generate one, and revoke the previous one."""
         namespace, reference = place[0], spec["secretRef"]
         user = self._users[namespace, spec["identityRef"]["name"]]
         fields, name = (reference["accessKeyField"], reference["secretKeyField"]), reference["name"]

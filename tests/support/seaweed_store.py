@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from patience import Patience
 from s3_requests import Answer, KeyPair, send
+from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
@@ -45,7 +45,7 @@ class SeaweedStore:
             **{f"{part}.port.grpc": port for part, port in self._grpc.items()},
             "s3.port.iceberg": 0,
             "metricsPort": metrics,
-            "master.volumeSizeLimitMB": 8,  # a volume takes its room on disk when it is created
+            "master.volumeSizeLimitMB": 8,  # A volume reserves its disk space on creation.
             "volume.max": 40,
         }
         arguments = [f"-{name}={value}" for name, value in options.items()]
@@ -59,7 +59,7 @@ class SeaweedStore:
             raise
 
     def stop(self) -> None:
-        """Kill the process: SeaweedFS takes half a minute to end, and its data are not used again."""
+        """Kill the process, since SeaweedFS takes half a minute to end and its data are not used again."""
         self._process.kill()
         self._process.wait()
 
@@ -88,15 +88,15 @@ class SeaweedStore:
         return send(self.url, method, path, keys=keys, body=body, query=query)
 
     def until(self, status: int, keys: KeyPair, method: str, path: str, *, body: bytes = b"") -> None:
-        """Repeat a request until it has ``status``: the gateway reads users and quotas with a delay."""
-        patience = Patience(_START_SECONDS)
+        """Repeat a request until it has ``status``: the gateway applies changes of users and quotas with a delay."""
+        patience = ScaledTimeout(_START_SECONDS)
         while (answer := self.send(keys, method, path, body=body)).status != status:
             assert not patience.is_over(), f"{method} {path}: {answer}"
             time.sleep(_POLL_SECONDS)
 
     def _wait(self) -> None:
-        """Wait until the gateway knows the administrator, and so rejects anonymous requests."""
-        patience, known = Patience(_START_SECONDS), False
+        """Wait until the gateway has loaded the administrator, and so rejects anonymous requests."""
+        patience, known = ScaledTimeout(_START_SECONDS), False
         while True:
             try:
                 if not known:

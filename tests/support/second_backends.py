@@ -1,4 +1,4 @@
-"""Environment laptop with other backends: the same tenants and hosts, nothing of the first backends left."""
+"""Environment laptop with other backends: the same tenants and hosts, and no objects of the default backends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.storage.topolvm import TopolvmClassSpec
 
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 OF_OTHERS = {"endpoints": ("etcd-a-0.etcd-a.kamaji-system.svc:2379",), "secret": "etcd-a-certs"}
-"""What a data store says that k0smotron can only be told of; the one of DPUs is made by Kamaji all the same."""
+"""Fields of a data store that only k0smotron needs; Kamaji creates the data store of DPUs all the same."""
 OWN_STORE = DedicatedDataStoreSpec(members=3, size="50Gi", storage_class="nvme")
 
 IRONCORE = BareMetalBackend.IRONCORE_METAL
@@ -72,7 +72,7 @@ def with_backends(
 
 
 def _nodes(pins: ImagesLock, control_planes: ControlPlaneBackend, bare_metal: BareMetalBackend) -> dict[str, Any]:
-    """Return the pins of nodes as if these backends had made them."""
+    """Return the pins of nodes as if these backends had created them."""
     made = {"control_planes": control_planes, "bare_metal": bare_metal}
     moved = {name: intent.model_copy(update=made) for name, intent in pins.intents.items()}
     return {

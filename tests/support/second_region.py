@@ -1,4 +1,4 @@
-"""Environment eu-south-03a as a rehearsal: its backends and two of its tenants, on a few of its hosts."""
+"""A local region with the backends of environment eu-south-03a, two of its tenants, and a few of its hosts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NODES = {
     "solstice-eval": {"system": 2, "l40s": 1},
     "vireo-train": {"system": 2, "h100": 6},
 }
-"""By cluster and pool; tenants, VPCs and pools that are not here are left out."""
+"""Number of nodes by cluster and pool; other tenants, VPCs and pools are left out."""
 _RACKS = {"a01": 4, "a02": 4, "a20": 2, "a22": 5, "b01": 4, "b22": 5}
-"""Hosts that are kept of each rack."""
+"""Number of hosts to keep of each rack."""
 _OF_PRODUCTION = ("state", "context")
 _VAULT = {"server": "https://vault.example:8200", "path": "regions", "role": ENVIRONMENT}
 
 
 def second_region(folder: Path) -> LocalRegion:
-    """Return the region in ``folder``, with its numbers allocated anew; nothing runs yet."""
+    """Return the region in ``folder`` with its numbers allocated again, not started."""
     region = LocalRegion(folder, ENVIRONMENT)
     data = region.environments / ENVIRONMENT
     _edit(data / "region.yaml", _rehearsed)
@@ -41,7 +41,7 @@ def second_region(folder: Path) -> LocalRegion:
 
 
 def _edit(path: Path, change: Any) -> bool:
-    """Write what ``change`` makes of a file, and return whether anything is left of it."""
+    """Replace a file by the result of ``change``, and return whether any content is left."""
     header, _, text = path.read_text().partition("\n")
     changed = change(yaml.safe_load(text))
     path.write_text(f"{header}\n{yaml.safe_dump(changed, sort_keys=False)}")
@@ -54,7 +54,7 @@ def _of_subjects(waivers: list[dict[str, Any]], subjects: set[str]) -> list[dict
 
 def _rehearsed(region: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in region.items() if key not in _OF_PRODUCTION}
-    # The platform's store is not there: it is made, with its operator.
+    # The platform's store does not exist locally, so the region creates one with its operator.
     secrets = {**region["secrets"], "vault": _VAULT}
     return kept | {"stage": "rehearsal", "stacks": "whole", "secrets": secrets}
 
@@ -68,7 +68,7 @@ def _shrunk(tenant: dict[str, Any]) -> dict[str, Any]:
         return {}
     used = {cluster["vpc"] for cluster in clusters}
     vpcs = [vpc for vpc in tenant["vpcs"] if vpc["name"] in used]
-    # Nobody is asked, no hour is waited for, and nothing is promised beyond what is there.
+    # Remove approvals, maintenance windows and contracts for hosts that do not exist locally.
     return {**tenant, "vpcs": vpcs, "clusters": clusters, "changes": {"approval": "not-required"}, "contract": []}
 
 

@@ -1,4 +1,4 @@
-"""Who may read which Secret, derived from rendered RBAC, rendered pods and nothing else."""
+"""Read access to Secrets, derived from rendered RBAC and rendered pods only."""
 
 from __future__ import annotations
 
@@ -25,29 +25,28 @@ BUILT_IN = {
     ],
     "view": [],
 }
-"""Rules of roles that Kubernetes brings, as far as they are about Secrets
-(K8S:plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go)."""
+"""Rules about Secrets of Kubernetes' default roles (K8S:plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go)."""
 ALL = "all"
 
 
 @dataclass(frozen=True, order=True, kw_only=True)
 class Access:
-    """A way to the value of Secrets of one cluster."""
+    """A permission to read Secrets of one cluster."""
 
     who: str
     cluster: str
     namespace: str
-    """Empty for all."""
+    """Namespace; empty for all."""
     secret: str
-    """A name, or `ALL`."""
+    """Name of the Secret, or `ALL`."""
     how: str
 
 
 def secret_access(items: Iterable[Manifest]) -> Iterator[Access]:
-    """Yield every way that ``items`` open.
+    """Yield every permission that ``items`` grant.
 
     Raises:
-        KeyError: a binding names a role that is neither rendered nor built in.
+        KeyError: A binding names a role that is neither rendered nor a default role.
     """
     every = tuple(items)
     roles = {
@@ -70,7 +69,7 @@ def secret_access(items: Iterable[Manifest]) -> Iterator[Access]:
 
 
 def kinds(item: Manifest) -> set[str]:
-    """Return what an object of RBAC is; nothing for any other."""
+    """Return the role of an object in RBAC; nothing for any other."""
     if not item.api_version.startswith("rbac.authorization.k8s.io/"):
         return set()
     return {"Binding" if item.kind.endswith("Binding") else "Role"}
@@ -99,7 +98,7 @@ def _bound(item: Manifest, roles: Mapping[Any, Any]) -> Iterator[Access]:
 
 
 def pod_of(item: Manifest) -> Mapping[str, Any] | None:
-    """Return the spec of the pods that an object of Kubernetes' own makes."""
+    """Return the pod spec of a built-in workload."""
     spec = item.body.get("spec", {})
     spec = spec.get("jobTemplate", {}).get("spec", spec) if item.kind == "CronJob" else spec
     template = spec.get("template", {}) if item.api_version in {"apps/v1", "batch/v1"} else {}
@@ -107,7 +106,7 @@ def pod_of(item: Manifest) -> Mapping[str, Any] | None:
 
 
 def secrets_of(pod: Any) -> list[str]:
-    """Return the Secrets that a pod is given, each once."""
+    """Return the Secrets that a pod mounts or references, each once."""
     found: dict[str, None] = {}
     for key, value in _pairs(pod):
         if key in {"secret", "secretKeyRef", "secretRef"}:

@@ -1,4 +1,4 @@
-"""What the API servers of a region answer when everything is as ordered, whatever its backends."""
+"""Responses of a region's API servers when the region is reconciled, with any backends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Answers:
         self.seen: dict[tuple[str, str], list[Object]] = {}
 
     def tenant(self, tenant: TenantSpec) -> None:
-        """Add control planes, storage classes and VMs of a tenant."""
+        """Add the control planes, storage classes and VMs of a tenant."""
         hosted = CONTROL_PLANE[self._environment.region.control_planes.backend]
         for cluster in tenant.clusters:
             endpoint, state = {"host": "10.3.0.1", "port": 6443}, conditions(ControlPlaneAvailable="True")
@@ -58,7 +58,7 @@ class _Answers:
                 self._put({"kind": "VirtualMachine", **body}, tenant.vms.cluster if tenant.vms else "")
 
     def group(self, group: str) -> None:
-        """Add the machines of a rollout group, and what they are made from."""
+        """Add the machines of a rollout group, with their templates."""
         cluster, name = group.split("/", maxsplit=1)[0], group.replace("/", "-")
         count, intent = self._environment.allocations.groups[group].nodes, self._environment.image_pins.node(group)
         metal = self._environment.region.bare_metal.backend
@@ -88,7 +88,7 @@ class _Answers:
                 self._put(body)
 
     def dpu_deployment(self, key: str, count: int) -> None:
-        """Add a DPUDeployment and its DPUs, each flashed from what is pinned."""
+        """Add a DPUDeployment and its DPUs, each flashed according to its pin."""
         name, pins = key.partition("/")[2], self._environment.image_pins
         made = templates(pins.dpu_intents[pins.dpus[key]])
         ready = {"observedGeneration": 1, "conditions": conditions(Ready="True")}
@@ -104,7 +104,7 @@ class _Answers:
             )
 
     def chart(self, cluster: str, intent: ChartIntent) -> None:
-        """Add the source of a chart that is pinned for a cluster, and its release, installed on 2026-11-21."""
+        """Add the pinned chart source of a cluster, and its release, installed on 2026-11-21."""
         installed = {"ociDigest": intent.digest, "lastDeployed": "2026-11-21T08:00:00Z"}
         self._flux("OCIRepository", cluster, intent.chart, {"ref": {"digest": intent.digest}})
         self.release(cluster, intent.chart, source_in=cluster, history=[installed])

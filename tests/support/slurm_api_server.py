@@ -1,4 +1,4 @@
-"""An API server with the objects of a Slurm cluster, and with nodes that exist as objects only."""
+"""An API server with the objects of a Slurm cluster, and Node objects without kubelets."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SlurmCluster:
         return {node["metadata"]["name"]: node for node in self.api.list("v1", "Node")}
 
     def _bind(self, claim: str) -> None:
-        """Bind a claim to a volume, as the driver of its class does; the scheduler waits for it."""
+        """Bind a claim to a volume, as the CSI driver of its class does; the scheduler waits for it."""
         ref = ObjectRef("v1", "PersistentVolumeClaim", claim, NAMESPACE)
         body = self.api.get(ref) or {}
         spec = {key: body["spec"][key] for key in ("accessModes", "storageClassName")}
@@ -97,7 +97,7 @@ class SlurmCluster:
         ref = ObjectRef("v1", "Node", name)
         status = {"status": {"capacity": room, "allocatable": room, "conditions": [ready]}}
         self.api.patch(ref, status, subresource="status", field_manager="test")
-        self._apply(body)  # without the taint that new nodes have until they are ready
+        self._apply(body)  # Without the taint that new nodes have until they are ready
 
     def _apply(self, body: dict[str, Any]) -> None:
         self.api.apply(body, field_manager="test", force=True)

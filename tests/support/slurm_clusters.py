@@ -1,4 +1,4 @@
-"""A Slurm cluster on pools of the laptop's training cluster, which does not order one."""
+"""A Slurm cluster on pools of the laptop's training cluster, whose data contain none."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SPEC: dict[str, Any] = {
 
 
 def placed_slurm(environment: Environment, **spec: Any) -> PlacedCluster:
-    """Return the cluster with Slurm on two locked pools; ``spec`` are other values of its data."""
+    """Return the cluster with Slurm on two locked pools; ``spec`` overrides values of its data."""
     [placed] = [item for item in clusters(environment) if item.cluster.name == CLUSTER]
     lock = TaintSpec(key=LOCK, effect=TaintEffect.NO_EXECUTE)
     pools = tuple(

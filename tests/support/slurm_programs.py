@@ -1,4 +1,4 @@
-"""Slurm's real daemons of Debian's packages, in a folder of the test: slurmdbd, or slurmctld with one node."""
+"""Slurm's real daemons from Debian packages, in a folder of the test: slurmdbd, or slurmctld with one node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HOST = "localhost"
 
 
 class SlurmPrograms:
-    """Programs of one Slurm cluster, all of which run as the user of the test and trust each other by MUNGE."""
+    """Programs of one Slurm cluster, which all run as the user of the test and authenticate with MUNGE."""
 
     def __init__(self, folder: Path) -> None:
         self._tools, self._folder, self._programs = unpacked("slurm", _PACKAGES), folder, Programs(folder)
@@ -81,13 +81,13 @@ class SlurmPrograms:
         self._programs.start(name, str(self.daemon(name)), *arguments, **self._variables)
 
     def start_munge(self) -> None:
-        """Start MUNGE, by which daemons trust each other."""
+        """Start MUNGE, by which daemons authenticate each other."""
         files = {"socket": "socket", "pid-file": "pid", "key-file": "key", "seed-file": "seed"}
         options = (f"--{option}={self._folder}/munge.{ending}" for option, ending in files.items())
         self.start("munged", "--foreground", "--force", *options)
 
     def daemon(self, name: str) -> Path:
-        """Return the path of a daemon. Debian adds the name of the workload manager to some."""
+        """Return the path of a daemon. Debian adds the name of the workload manager to some of them."""
         renamed = self._tools.root / "usr/sbin" / f"{name}-wlm"
         return renamed if renamed.exists() else renamed.with_name(name)
 
@@ -126,7 +126,7 @@ class Slurmdbd(SlurmPrograms):
         self.write("slurm.conf", self.common, client)
 
     def start_all(self) -> None:
-        """Start MUNGE and slurmdbd, and wait until it answers."""
+        """Start MUNGE and slurmdbd, and wait until slurmdbd answers."""
         self.start_munge()
         self.start("slurmdbd", "-D", "-vv")
         wait_until(self.answers, timeout_seconds=_START_SECONDS, what="slurmdbd answers")
@@ -136,12 +136,12 @@ class Slurmdbd(SlurmPrograms):
         return self.sacctmgr("list", "cluster").returncode == 0
 
     def sacctmgr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run sacctmgr without questions; its output has a line for each entry."""
+        """Run sacctmgr non-interactively; its output has one line for each entry."""
         return self.run("sacctmgr", "--immediate", "--noheader", "--parsable2", *arguments)
 
 
 class SlurmNode(SlurmPrograms):
-    """slurmctld with one node, whose slurmd runs jobs of the user of the test."""
+    """slurmctld with one node, whose slurmd runs jobs as the user of the test."""
 
     def __init__(self, lines: Mapping[str, Any], folder: Path) -> None:
         """Write ``slurm.conf`` with further ``lines``."""

@@ -1,4 +1,4 @@
-"""A disk of a few MiB, which a test fills and frees: a tmpfs in a mount namespace of its own."""
+"""A disk of a few MiB that a test fills and frees: a tmpfs in a new mount namespace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 
 class SmallDisk:
-    """A disk for other processes at `path`, until `close`; the test is skipped where no namespace can be created."""
+    """A disk for other processes at `path`, until `close`; skip the test if no namespace can be created."""
 
     def __init__(self, folder: Path, *, mebibytes: int) -> None:
         folder.mkdir()

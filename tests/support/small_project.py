@@ -1,4 +1,4 @@
-"""A repository of regions whose program is a record of plug-ins, for tests of the real engine without clusters."""
+"""A repository of regions whose program only records plug-ins, for tests of the real engine without clusters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAM = """import pulumi
 from stacks.provider_record import keep
 keep(pulumi.get_stack())
 """
-"""Begins as ours does, with a look at the stack's own state."""
+"""Starts like the real program, by reading the stack's own state."""
 
 
 def small_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:

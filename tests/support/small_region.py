@@ -1,4 +1,4 @@
-"""A region in memory with nodes and whole racks, a fabric, three controllers and few VNIs, and tenants to put there."""
+"""A region in memory with nodes and whole racks, a fabric, three controllers, few VNIs, and tenants to allocate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _laptop() -> Environment:
 
 @cache
 def small_region() -> Environment:
-    """Return the region, of which nobody has anything yet: 4 racks of nodes, 3 whole racks, in halls a and b."""
+    """Return the region without allocations: 4 racks of nodes and 3 whole racks, in halls a and b."""
     laptop = _laptop()
     region, networks = laptop.region, laptop.region.networks
     kinds = laptop.instance_types.instance_types
@@ -76,7 +76,7 @@ def small_region() -> Environment:
 
 
 def rack(name: str) -> tuple[HostSpec, ...]:
-    """Return the hosts of a rack: a whole one if its name begins with ``n``; in hall b if it begins with ``b``."""
+    """Return the hosts of a rack: a whole rack if its name begins with ``n``; in hall b if it begins with ``b``."""
     changes = {"rack": name, "instance_type": RACK_TYPE if name[0] == "n" else NODE_TYPE}
     changes["hall"] = "b" if name[0] == "b" else "a"
     slots = range(1, HOSTS_PER_RACK + 1)
@@ -85,7 +85,7 @@ def rack(name: str) -> tuple[HostSpec, ...]:
 
 
 def tenant(name: str, *pools: NodePoolSpec, pods: int = 20, fabrics: tuple[str, ...] = ()) -> TenantSpec:
-    """Return a tenant with one VPC of its name and one cluster in it, called ``<name>-one``."""
+    """Return a tenant with one VPC of its name, and one cluster in it named ``<name>-one``."""
     model = _laptop().tenants[1]
     [vpc], [cluster] = model.vpcs, model.clusters
     return changed(
@@ -107,12 +107,12 @@ def racks(count: int, **others: Any) -> NodePoolSpec:
 
 
 def changed(spec: _Spec, **changes: Any) -> _Spec:
-    """Return ``spec`` with other values, which are not validated."""
+    """Return ``spec`` with other values, without validation."""
     return spec.model_copy(update=changes)
 
 
 def allocated(region: Environment, **changes: Any) -> Environment:
-    """Return ``region`` with ``changes`` and the lock files that fit."""
+    """Return ``region`` with ``changes``, and lock files allocated for them."""
     edited = changed(region, **changes)
     numbers, pins = allocate(edited)
     return changed(edited, allocations=numbers, image_pins=pins)
@@ -124,19 +124,19 @@ def broken(region: Environment, *hosts: str) -> Environment:
 
 
 def faults(*hosts: str) -> dict[str, OutOfServiceSpec]:
-    """Return what ``out_of_service.yaml`` says of ``hosts`` that are broken."""
+    """Return the entries of ``out_of_service.yaml`` for broken ``hosts``."""
     return dict.fromkeys(hosts, OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans"))
 
 
 def sold_to(name: str, pool: NodePoolSpec, contracted: int) -> TenantSpec:
-    """Return a tenant with one pool, and as many nodes of its instance type contracted."""
+    """Return a tenant with one pool, and a contract for the same number of nodes."""
     contract = ContractSpec(instance_type=pool.instance_type, nodes=contracted)
     return changed(tenant(name, pool), contract=(contract,))
 
 
 def sold_out() -> Environment:
-    """Return a region whose two whole racks, and whose racks of nodes, are contracted to the last node."""
+    """Return a region whose two whole racks, and whose racks of nodes, are fully contracted."""
     hosts = tuple(host for host in small_region().hosts if host.rack != "n3")
-    each = HOSTS_PER_RACK - 1  # a spare each
+    each = HOSTS_PER_RACK - 1  # One spare for each
     tenants = (sold_to("ant", racks(2, name="lab"), 2 * each), sold_to("bee", nodes(2 * each), 4 * each))
     return allocated(changed(small_region(), hosts=hosts), tenants=tenants)

@@ -1,4 +1,4 @@
-"""Edits of one value of a data file, by the path that a report names; what is around it stays to the byte."""
+"""Edits of one value of a data file by the path in reports; all other bytes are preserved."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import yaml
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
-class NotThereError(Exception):
-    """No value stands at the path, or the file cannot be read."""
+class MissingPathError(Exception):
+    """The path does not exist, or the file cannot be parsed."""
 
 
 @dataclass
 class Entry:
-    """A value of a YAML file: its key or index, and what it is an entry of."""
+    """A value of a YAML file, with its key or index and its parent."""
 
     holder: yaml.CollectionNode
     key: yaml.ScalarNode | None
     value: yaml.Node
     follower: yaml.Node | None
-    """The key or item that comes next in ``holder``."""
+    """The next key or item in ``holder``."""
 
 
 def written(text: str, path: str, value: str) -> str:
-    """Return the YAML ``text`` with ``value`` at ``path``; a key that is missing is added."""
+    """Return the YAML ``text`` with ``value`` at ``path``; a missing key is added."""
     try:
         entry = find(text, path)
-    except NotThereError:
+    except MissingPathError:
         return _added(text, path, value)
     return _replaced(text, _start(entry.value), _end(entry.value), value)
 
@@ -39,12 +39,12 @@ def renamed(text: str, path: str, key: str) -> str:
     """Return the YAML ``text`` with another key for the value at ``path``."""
     entry = find(text, path)
     if entry.key is None:
-        raise NotThereError(path)
+        raise MissingPathError(path)
     return _replaced(text, _start(entry.key), _end(entry.key), key)
 
 
 def removed(text: str, path: str) -> str:
-    """Return the YAML ``text`` without the entry at ``path``; a list or mapping that had no other is empty then."""
+    """Return the YAML ``text`` without the entry at ``path``; a parent without other entries becomes empty."""
     entry = find(text, path)
     first = entry.key or entry.value
     if len(entry.holder.value) == 1:
@@ -55,33 +55,33 @@ def removed(text: str, path: str) -> str:
     start, column = _start(first)
     end = _end(entry.value)[0]
     before = lines[start][:column]
-    if before.strip() and entry.key:  # the first key of an item of a list, behind its dash
+    if before.strip() and entry.key:  # The first key of a list item, after its dash
         if entry.follower is None:
-            raise NotThereError(path)
+            raise MissingPathError(path)
         return _replaced(text, (start, column), _start(entry.follower), "")
     return "".join([*lines[:start], *lines[end + 1 :]])
 
 
 def cell(text: str, line: int, column: str, value: str) -> str:
-    """Return the inventory ``text`` with another value in one row, as it is to stand there, quotes included."""
+    """Return the inventory ``text`` with another raw value in one row, including quotes."""
     lines = text.split("\n")
     header, row = (lines[number].split(",") for number in (0, line - 1))
     if column not in header or len(row) != len(header):
-        raise NotThereError(column)
+        raise MissingPathError(column)
     row[header.index(column)] = value
     lines[line - 1] = ",".join(row)
     return "\n".join(lines)
 
 
 def find(text: str, path: str) -> Entry:
-    """Return the entry of the YAML ``text`` that reports call ``path``."""
+    """Return the entry of the YAML ``text`` at ``path``, in the notation of reports."""
     node, entry = _document(text), None
     rest = path
     while rest:
         entry, rest = _step(node, rest)
         node = entry.value
     if entry is None:
-        raise NotThereError(path)
+        raise MissingPathError(path)
     return entry
 
 
@@ -89,7 +89,7 @@ def _document(text: str) -> yaml.Node | None:
     try:
         return yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise NotThereError from error
+        raise MissingPathError from error
 
 
 def _step(node: yaml.Node | None, rest: str) -> tuple[Entry, str]:
@@ -104,20 +104,20 @@ def _step(node: yaml.Node | None, rest: str) -> tuple[Entry, str]:
             if rest == name or rest.startswith((f"{name}.", f"{name}[")):
                 follower = node.value[at + 1][0] if at + 1 < len(node.value) else None
                 return Entry(node, key, value, follower), rest[len(name) :].removeprefix(".")
-    raise NotThereError(rest)
+    raise MissingPathError(rest)
 
 
 def _added(text: str, path: str, value: str) -> str:
-    """Add a key as the first of the mapping that the path names."""
+    """Add a key as the first one of the mapping at the parent path."""
     around, _, key = path.rpartition(".")
     try:
         holder = find(text, around).value if around else _document(text)
-    except NotThereError:
+    except MissingPathError:
         if not around:
             raise
         return _added(text, around, f"{{{key}: {value}}}")
     if not isinstance(holder, yaml.MappingNode) or not key or key.endswith("]"):
-        raise NotThereError(path)
+        raise MissingPathError(path)
     line, column = _start(holder)
     if holder.flow_style:
         return _replaced(text, (line, column + 1), (line, column + 1), f"{key}: {value}{', ' * bool(holder.value)}")
@@ -139,7 +139,7 @@ def _start(node: yaml.Node) -> tuple[int, int]:
 
 
 def _end(node: yaml.Node) -> tuple[int, int]:
-    """Return where ``node`` ends; the mark of a block is where the next one begins, behind comments and blanks."""
+    """Return the end of ``node``; the end mark of a block is at the next one, after comments and blank lines."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)

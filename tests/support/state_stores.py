@@ -1,4 +1,4 @@
-"""Real stores of the engine's state: an S3 server, and PostgreSQL of Debian's packages; each serves one folder."""
+"""Real stores of the engine's state: an S3 server, and Debian's PostgreSQL, each with its data in one folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from debian import unpacked
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
@@ -21,16 +21,16 @@ from jacquard.machine.errors import ToolchainError
 _START_SECONDS = 30.0
 _POLL_SECONDS = 0.1
 _STATES = "states"
-"""Name of the bucket, or of the database."""
+"""Name of the bucket or database."""
 
 
 class StateStore(ABC):
-    """A server that holds state; `stop` and `start` may be called again and again, and what it holds stays."""
+    """A server that stores state; `stop` and `start` may be called repeatedly, and its data persist."""
 
     variables: Mapping[str, str]
-    """The variables that a user of the store sets: credentials."""
+    """Environment variables with the credentials of a user of the store."""
     wrong: Mapping[str, str]
-    """Variables with credentials that the store does not accept."""
+    """Environment variables with credentials that the store rejects."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class StateStore(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Return what ``state.backend`` of a region says."""
+        """Return the value of ``state.backend`` of a region."""
 
     @abstractmethod
     def locks(self) -> list[str]:
@@ -52,9 +52,9 @@ class StateStore(ABC):
         """Start the server."""
 
     def start(self) -> None:
-        """Start the server, and wait until it takes connections."""
+        """Start the server, and wait until it accepts connections."""
         self._process = self._serve()
-        patience = Patience(_START_SECONDS)
+        patience = ScaledTimeout(_START_SECONDS)
         while not self._answers():
             assert self._process.poll() is None, f"{type(self).__name__} ended: {self._said()}"
             assert not patience.is_over(), f"{type(self).__name__} does not answer: {self._said()}"

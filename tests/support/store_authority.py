@@ -1,4 +1,4 @@
-"""CA and certificate of the proxy of the stores, issued by ``openssl`` as cert-manager does for rendered objects.
+"""CA and certificate of the stores' proxy, issued with ``openssl`` as cert-manager does for the rendered objects.
 
 Names, addresses, keys and usages are those of the rendered Certificates; the address of the proxy is that of this
 machine.
@@ -23,10 +23,10 @@ _EXTENDED = {"server auth": "serverAuth", "client auth": "clientAuth"}
 
 
 class StoreAuthority:
-    """A CA, and the folder of the Secret of the proxy with ``tls.crt`` and ``tls.key``.
+    """A CA, and the folder of the proxy's Secret with ``tls.crt`` and ``tls.key``.
 
     Args:
-        folder: Where it keeps everything.
+        folder: Folder for all its files.
         certificates: Rendered Certificates, of the CA and of the proxy.
     """
 
@@ -46,7 +46,7 @@ class StoreAuthority:
         return (self._folder / "ca.crt").read_text()
 
     def trust(self, certificate: str) -> ssl.SSLContext:
-        """Return the trust of a client that only has ``certificate``."""
+        """Return the TLS trust of a client that only has ``certificate``."""
         return ssl.create_default_context(cadata=certificate)
 
     def served(self, url: str) -> str:

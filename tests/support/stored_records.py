@@ -1,4 +1,4 @@
-"""Records in the store of logs, as the tenant of a cluster reads them through the proxy."""
+"""Records in the log store, as the tenant of a cluster reads them through the proxy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from victoria_stores import VictoriaStores
 
 
 def logged(stores: VictoriaStores, cluster: str, query: str = "*", **headers: str) -> list[dict[str, str]]:
-    """Return the records that the tenant of a cluster reads."""
+    """Return the records that the tenant of a cluster can read."""
     asked = urlencode({"query": query}).encode()
     answer = stores.ask("/select/logsql/query", asked, login=stores.login(cluster), **headers)
     assert answer.status == 200, answer

@@ -1,4 +1,4 @@
-"""A region with the stores of metrics and logs, and the clusters of two tenants."""
+"""A region with the stores for metrics and logs, and the clusters of two tenants."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from components.specs.region.region import ControlPlaneBackend, RegionSpec
 CLUSTERS = {"acme-train": "acme", "acme-dev": "acme", "globex-lab": "globex"}
 """Tenant of each cluster."""
 RECORDS = CONTROL_PLANES[ControlPlaneBackend.KAMAJI].records
-"""Filter for the logs of control planes that tenants may read."""
+"""Filter for the control plane logs that tenants may read."""
 
 
 def region(**changes: Any) -> RegionSpec:
-    """Return laptop's region with both stores; ``changes`` are fields of the store of logs."""
+    """Return laptop's region with both stores; ``changes`` are fields of the log store."""
     spec = reference("laptop").region
     assert spec.observability is not None
     metrics = MetricsStoreSpec(size="50Gi", storage_class="local-nvme", address=Address("10.3.0.249"))
@@ -34,7 +34,7 @@ def region(**changes: Any) -> RegionSpec:
 
 
 def stored(spec: RegionSpec) -> list[Manifest]:
-    """Return the objects that the operator reads: both stores, their users, rules of clusters; and Certificates."""
+    """Return the objects that the operator reads: both stores, their users, and rules of clusters; and Certificates."""
     rules = (metrics_monitors.cluster_rules(tenant, cluster, ()) for cluster, tenant in CLUSTERS.items())
     rendered = (*objects(metrics_store.render(spec, CLUSTERS, RECORDS)), *log_store.render(spec), *rules)
     return [item for item in rendered if "victoriametrics.com" in item.api_version or item.kind == "Certificate"]

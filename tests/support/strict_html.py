@@ -1,4 +1,4 @@
-"""HTML read strictly: every element is closed by its own end, no name stands twice, and each anchor leads somewhere."""
+"""A strict HTML parser: each element has its end tag, identifiers are unique, and each anchor has a target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 _VOID = {"meta", "input", "link", "br", "hr", "img"}
 _PICTURE = {"rect", "path"}
-"""Elements of SVG that close themselves."""
+"""Self-closing elements of SVG."""
 
 
 @dataclass(slots=True)
@@ -20,27 +20,27 @@ class Element:
     children: list[Element | str] = field(default_factory=list)
 
     def walk(self) -> Iterator[Element]:
-        """Yield it and all within it."""
+        """Yield this element and all its descendants."""
         yield self
         for child in self.children:
             if isinstance(child, Element):
                 yield from child.walk()
 
     def all(self, name: str, style: str = "") -> list[Element]:
-        """Return all elements of a name, or those that have a class."""
+        """Return all elements with a tag name, or with a class."""
         return [
             one for one in self.walk()
             if one.name == name and (not style or style in (one.attributes.get("class") or "").split())
         ]  # fmt: skip
 
     def by_id(self, identifier: str) -> Element:
-        """Return the element that carries an identifier."""
+        """Return the element with an identifier."""
         [found] = [one for one in self.walk() if one.attributes.get("id") == identifier]
         return found
 
     @property
     def text(self) -> str:
-        """Return all that is written in it, with single blanks."""
+        """Return the text content, with whitespace normalised."""
         return " ".join("".join(self._texts()).split())
 
     def _texts(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reports about two regions, of which the second is a copy of the first."""
+"""Reports about two regions, the second of which is a copy of the first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 
 REAL = ("stage: rehearsal", "stage: development")
-"""Edit after which hardware is real."""
+"""Edit that switches the region to real hardware."""
 
 
 def reports(environments: list[Environment]) -> dict[str, str]:
@@ -19,5 +19,5 @@ def reports(environments: list[Environment]) -> dict[str, str]:
 
 
 def expected(laptop: Any, text: str) -> str:
-    """Return a text of the second region, or of the first if it names the second."""
+    """Return a text for the second region, or for the first if it names the second."""
     return resolved(text, laptop.folder if "../palmtop" in text else laptop.root / "palmtop")

@@ -1,4 +1,4 @@
-"""What the vendor's provider would plan over a state: its documented way of comparing, in a few lines."""
+"""The plan of the vendor's provider for a state: its documented comparison, in a few lines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from jacquard.providers.rpc.paths import render
 
 
 def vendor_diff(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Return the changes by path that it finds between a state and the program's inputs; none is no step.
+    """Return the planned changes between a state and the program's inputs, by path; None for no step.
 
-    It looks at those fields of the recorded live object that the recorded inputs have, and compares these with the
-    new inputs; a namespace that is not there reads ``default``.
+    It compares the new inputs with those fields of the recorded live object that the recorded inputs have; a missing
+    namespace counts as ``default``.
     """
     before = normal(outputs.get("__inputs", {}))
     pruned = _pruned(with_dashes(outputs), before)

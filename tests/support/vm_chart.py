@@ -1,4 +1,4 @@
-"""The chart of tenants' virtual machines, rendered by the real helm: many orders in one run, each by an alias."""
+"""The chart of tenants' virtual machines, rendered by the real helm: many orders in one run, each under an alias."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
 
 
 def offerings(name: str) -> list[VmOfferingInput]:
-    """Return what each cluster of the environment ``name`` offers as VMs."""
+    """Return the VM offering of each cluster of the environment ``name``."""
     found = reference(name)
     return [offering for placed in clusters(found) for offering in of_cluster(found, placed)]
 
 
 def rendered(folder: Path, orders: Mapping[str, Any], namespace: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the objects of each order, in a chart that depends on ours once for each."""
+    """Return the objects of each order, from a parent chart with one dependency on ours for each order."""
     aliases = {f"o{number}": name for number, name in enumerate(orders)}
     chart = folder / "orders"
     shutil.copytree(paths.ROOT / FOLDER, chart / "charts" / NAME)
@@ -50,7 +50,7 @@ def rendered(folder: Path, orders: Mapping[str, Any], namespace: str) -> dict[st
 
 
 def refusal(folder: Path, values: Mapping[str, Any], namespace: str) -> str:
-    """Return what helm says of values that it does not take."""
+    """Return helm's error for rejected values."""
     done = helm(paths.ROOT / FOLDER, values, namespace, folder)
     assert done.returncode, done.stdout
     return done.stderr
@@ -59,7 +59,7 @@ def refusal(folder: Path, values: Mapping[str, Any], namespace: str) -> str:
 def helm(
     chart: Path, values: Mapping[str, Any], namespace: str, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Render a chart, with files of helm's own in ``folder``."""
+    """Render a chart, with helm's own files in ``folder``."""
     try:
         program = binaries.path("helm")
     except ToolchainError as error:

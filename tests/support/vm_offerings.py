@@ -1,4 +1,4 @@
-"""What a cluster's offering of VMs renders, by kind."""
+"""Rendered objects of a cluster's VM offering, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders of virtual machines through the API of a cluster: those of all data, and one for each feature."""
+"""Virtual machine orders through the API of a cluster: those of all data, and one for each feature."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ ORDERS: dict[str, dict[str, Any]] = {
 
 
 def orders() -> Iterator[tuple[str, VmOfferingInput, Machine]]:
-    """Yield the machines of all data, and one for each feature of an order, as orders through the API.
+    """Yield API orders for the machines of all data, and one for each feature of an order.
 
-    The chart orders no Windows.
+    The chart cannot order Windows machines.
     """
     for offering in (offering for name in REFERENCES for offering in offerings(name)):
         for machine in (one for one in offering.machines if one.image.os is GuestSystem.LINUX):

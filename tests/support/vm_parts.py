@@ -1,4 +1,4 @@
-"""A storage class, a node and the operator in the cluster of simulated VMs."""
+"""A storage class, a node and the operator of the cluster of simulated VMs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What KubeVirt's controller says of the VMs of a region, and the wait until one runs."""
+"""Status of a region's VMs from KubeVirt's controller, and the wait until one runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def machine(api: ApiServer, name: str, namespace: str) -> dict[str, Any]:
 
 
 def state(api: ApiServer, name: str, namespace: str) -> tuple[str, str]:
-    """Return what KubeVirt's controller says of a VM, and why."""
+    """Return status and reason of a VM from KubeVirt's controller."""
     body = machine(api, name, namespace)
     told = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
     return str(dig(body, "status", "printableStatus")), told.get("Ready", "")

@@ -1,4 +1,4 @@
-"""Rules of a VPC's DPUs in a local region, edited in its configuration of HBN."""
+"""Rules of a VPC's DPUs in a local region, edited in its HBN configuration."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def rules_of_hosts(api: ApiServer) -> str:
 
 
 def denied(startup: str, network: str) -> str:
-    """Return a configuration of HBN whose permission for ``network`` is a denial."""
+    """Return an HBN configuration with the permission for ``network`` replaced by a denial."""
     head, found, tail = startup.partition(f'dest-ip: "{network}"')
     assert found, network
     return head + found + tail.replace("permit: {}", "deny: {}", 1)
 
 
 def edit_rules(api: ApiServer, startup: str) -> None:
-    """Replace the startup configuration of HBN by hand."""
+    """Replace the startup configuration of HBN manually."""
     patch: dict[str, Any] = {}
     for key in reversed(_STARTUP):
         patch = {key: patch or startup}

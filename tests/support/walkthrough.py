@@ -1,4 +1,4 @@
-"""A page whose commands and edits are run as they stand there."""
+"""A documentation page whose commands and edits a test runs literally."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from jacquard.machine import paths
 HOW_TOS = tuple(sorted(page.stem for page in (paths.ROOT / "docs" / "how-to").glob("*.md")))
 """Pages for single tasks, each of which starts from the region of the tutorial."""
 RETIRED_REGION = "retire-a-region"
-"""Page that needs a fleet, and sends its reader to the page about tenants."""
+"""Page that requires a fleet, and refers to the page about tenants."""
 TWO_REGIONS = """\
 schema_version: 1
 regions:
   edge-1: {status: open, jurisdictions: [us]}
   edge-2: {status: open, jurisdictions: [us]}
 """
-"""Fleet from which that page starts."""
+"""Fleet that the page about retired regions starts from."""
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A line that is typed."""
+    """A command line."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Script:
-    """Lines of a shell that belong together."""
+    """Lines of one shell script."""
 
     text: str
 
@@ -64,7 +64,7 @@ class Edit:
 
 
 def steps(page: str) -> list[Command | Edit | Script]:
-    """Return what ``docs/PAGE`` says to do, in order; blocks of other languages only show something."""
+    """Return the steps of ``docs/PAGE`` in order; blocks in other languages are only examples."""
     text = (paths.ROOT / "docs" / page).read_text(encoding="utf-8")
     found: list[Command | Edit | Script] = []
     for kind, block in _BLOCK.findall(text):
@@ -79,7 +79,7 @@ def steps(page: str) -> list[Command | Edit | Script]:
 
 
 def retired_region() -> list[Command | Edit | Script]:
-    """Return what the page about retired regions says to do, with the page about tenants where it links to it."""
+    """Return the steps of the page about retired regions, with those of the page about tenants at the link to it."""
     closing, *rest = steps(f"how-to/{RETIRED_REGION}.md")
     return [closing, *steps("how-to/retire-a-tenant.md"), *rest]
 

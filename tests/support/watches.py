@@ -1,4 +1,4 @@
-"""Watches of the management cluster of a local region, recorded in files by kubectl."""
+"""Watches in the management cluster of a local region, which kubectl records in files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def watching(region: LocalRegion, file: Path, *what: str, catch_up: Callable[[],
     """Write the events of a watch into ``file`` until the block ends.
 
     Args:
-        region: running region, whose management cluster is watched.
-        file: file of the events, read by `watched`.
-        what: arguments of ``kubectl get``: the kind, its name or namespace. With the path of a watch (``--raw``), the
-            first event is that after the resource version in the path.
-        catch_up: whether the file has all events so far; awaited before the block and at its end.
+        region: Running region, whose management cluster is watched.
+        file: File of the events, read by `watched`.
+        what: Arguments of ``kubectl get``: the kind, its name or namespace. With the path of a watch (``--raw``), the
+            first event is the one after the resource version in the path.
+        catch_up: Returns whether the file has all events so far; awaited before the block and at its end.
     """
     kubeconfig = region.home / "regions" / region.environment / "kubeconfigs" / "management.yaml"
     command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", *what]

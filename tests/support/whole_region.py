@@ -1,4 +1,4 @@
-"""Objects of a region in which every simulated controller finds what it asks for."""
+"""Objects of a region that contains all prerequisites of every simulated controller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jacquard.lab.rehearsal.operators.releases import installed
 from jacquard.lab.rehearsal.operators.view import simulated_secret
 
 NS = "acme"
-"""Namespace of all that is in one."""
+"""Namespace of all namespaced objects."""
 _CAPI = "cluster.x-k8s.io/v1beta2"
 READY = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 OWNED = {"ownerReferences": [{"kind": "Cluster", "name": "acme"}], "labels": {"cluster.x-k8s.io/cluster-name": "acme"}}
@@ -43,7 +43,7 @@ PORTS = {"hardware": {"nics": [{"name": "port"}]}, "provisioning": {"state": "av
 
 
 def whole_region() -> list[dict[str, Any]]:
-    """Return a region in which everything can get ready, in one namespace."""
+    """Return a region in which every object can become ready, in one namespace."""
     chart = {"kind": "OCIRepository", "name": "chart", "namespace": NS}
     told = {"WATCH_NAMESPACE": NS, "IRONIC_NAME": "ironic", "PROVISIONING_LIMIT": "1"}
     envs = [{"name": key, "value": value} for key, value in told.items()]

@@ -1,4 +1,4 @@
-"""The small region with a RoCE fabric of 4 rails, whose pods get 4 functions of each of 4 ports."""
+"""The small region with a RoCE fabric of 4 rails, whose pods get 4 virtual functions of each of 4 ports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rails_of_reference() -> Rails:
 
 
 def with_rails(prefixes: Network = RANGE) -> Environment:
-    """Return the small region with a RoCE fabric of 4 rails, and 4 functions of each of 4 ports in pods."""
+    """Return the small region with a RoCE fabric of 4 rails, and 4 virtual functions of each of 4 ports in pods."""
     region = small_region()
     fabric = FabricSpec.model_validate(
         {
@@ -64,5 +64,5 @@ def _cut(kind: InstanceType) -> InstanceType:
 
 
 def prefixes(region: Environment) -> dict[str, str]:
-    """Return the prefix of rails that each cluster has, by its name."""
+    """Return the rail prefix of each cluster, by name."""
     return {name: str(one.rail_prefixes["roce"]) for name, one in region.allocations.clusters.items()}

@@ -1,4 +1,4 @@
-"""A copy of an example environment, to be spoilt and mended as people do it."""
+"""A copy of an example environment for tests to break and fix, with the commands of users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from lock_files import write_locks
 from places import resolved
-from promoting import promote
+from promotion import promote
 
 from components.allocate.allocation import allocate
 from components.rollout.promotion import Promotion
@@ -23,7 +23,7 @@ from components.specs.reading.problems import Problem, SpecError
 
 
 class Workbench:
-    """The files of one environment in a folder of their own."""
+    """The files of one environment in a separate folder."""
 
     def __init__(self, root: Path, name: str = "laptop") -> None:
         self.root = root
@@ -41,14 +41,14 @@ class Workbench:
         return resolved(text, self.folder)
 
     def edit(self, file: str, old: str, new: str) -> None:
-        """Replace the first ``old`` in ``file`` (relative to the environment), which must be there."""
+        """Replace the first occurrence of ``old`` in ``file`` (relative to the environment); fail if there is none."""
         path = self.folder / file
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} does not contain {old!r}"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def sign(self) -> None:
-        """Give lock files that were edited the seals that fit, as a command would, and leave the edit as it is."""
+        """Update the seals of edited lock files, as a command would, and keep the edits."""
         environment = self.load()
         before = (environment.allocations, environment.image_pins)
         for lock, after in zip(before, paired(self.name, *before), strict=True):
@@ -59,7 +59,7 @@ class Workbench:
             path.write_text(text, encoding="utf-8")
 
     def intend(self, name: str, field: str, value: Any) -> None:
-        """Make an intent of the lock file another one, under the name that it has then."""
+        """Change an intent of the lock file, including its name."""
         environment = self.load()
         pins = environment.image_pins
         said = pins.intents[name].model_dump(mode="json") | {field: value}
@@ -70,35 +70,35 @@ class Workbench:
         write_locks(environment, self.root, environment.allocations, changed)
 
     def allocate(self) -> None:
-        """Write what ``jacquard allocate`` would, whatever is wrong with the data."""
+        """Write the result of ``jacquard allocate``, even if the data are invalid."""
         environment = self.load()
         write_locks(environment, self.root, *allocate(environment))
 
     def allocate_checked(self, *, edits_meant: bool = False) -> None:
-        """Do what ``jacquard allocate`` does, and refuse what it refuses."""
+        """Run ``jacquard allocate``, including its checks."""
         if problems := check_data(self.load(), edits_meant=edits_meant):
             raise SpecError(self.name, problems)
         self.allocate()
 
     def promote(self, pool: str, version: str) -> None:
-        """Do what ``jacquard promote`` does, at once."""
+        """Run ``jacquard promote`` for all nodes immediately."""
         environment = self.load()
         write_locks(environment, self.root, environment.allocations, promote(environment, pool, version))
 
     def promote_dpus(self, *, newest_templates: bool = False) -> None:
-        """Promote all DPUs at once to what the data say."""
+        """Promote all DPUs to the data immediately."""
         environment = self.load()
         pins = Promotion(environment, DPUS, "data", newest_templates=newest_templates).all_at_once()
         write_locks(environment, self.root, environment.allocations, pins)
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return what ``jacquard check`` would report; empty when all is well."""
+        """Return the problems of ``jacquard check``; empty if the data are valid."""
         try:
             return tuple(check(self.load()))
         except SpecError as error:
             return error.problems
 
     def report(self) -> str:
-        """Return what ``jacquard check`` would say; empty when all is well."""
+        """Return the report of ``jacquard check``; empty if the data are valid."""
         problems = self.problems()
         return str(SpecError(self.name, problems)) if problems else ""

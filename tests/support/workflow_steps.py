@@ -1,4 +1,4 @@
-"""Steps of workflows and actions, run by bash in the folder of a repository, as a runner of GitHub does."""
+"""Steps of workflows and actions, run by bash in the folder of a repository, as a GitHub runner does."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Runner:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def wanted(self, step: Mapping[str, Any]) -> bool:
-        """Tell whether the condition of a step holds; a condition without a value is an error."""
+        """Return whether the condition of a step is met; a condition without a value is an error."""
         condition = step.get("if")
         return True if condition is None else bool(self.values[_EXPRESSION.fullmatch(condition)[1]])  # type: ignore[index]
 
     def run(self, step: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
-        """Run the command of a step, with the variables of the step."""
+        """Run the command of a step, with the environment variables of the step."""
         environment = {name: self._filled(str(value)) for name, value in step.get("env", {}).items()}
         files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary"}
         known = {"RUNNER_TEMP": str(self.home), **{name: str(self.home / file) for name, file in files.items()}}
@@ -57,7 +57,7 @@ class Runner:
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Outputs of the steps so far."""
+        """Outputs of all steps so far."""
         lines = (self.home / "output").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines)
 

@@ -1,4 +1,4 @@
-"""Nodes and pods of tenants' clusters, as API servers answer with them: what facts of a region are made of."""
+"""Nodes and pods of tenants' clusters in the format of API servers, as input for the facts of a region."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def node(cluster: str, name: str, pool: str, domain: str, host: str) -> Object:
 
 
 def pod(place: str | None, gpus: int | str = 0, **more: Any) -> Object:
-    """Return a pod on the node ``place``; ``more`` is laid over its metadata, spec and status."""
+    """Return a pod on the node ``place``; ``more`` is merged into its metadata, spec and status."""
     wanted = {"resources": {"limits": {"nvidia.com/gpu": str(gpus)}}} if gpus else {}
     parts = {"metadata": {"name": "p", "namespace": "n"}, "spec": {"containers": [wanted]}, "status": {}}
     parts["spec"] |= {"nodeName": place} if place else {}
@@ -28,7 +28,7 @@ def pod(place: str | None, gpus: int | str = 0, **more: Any) -> Object:
 
 
 def working(*, unreachable: dict[str, str] | None = None) -> Observation:
-    """Return a laptop with jobs on two of three nodes of one pool, on none of another, and on a node of no pool."""
+    """Return a laptop with jobs on two of three nodes of one pool, on none of another, and on a node without a pool."""
     train = [node("acme-train", f"x{n}", "train", f"a0{n % 2 + 1}", f"a0{n % 2 + 1}-u0{n}") for n in (1, 2, 3)]
     objects: dict[tuple[str, str], list[Object]] = {
         ("acme-train", "Node"): train,

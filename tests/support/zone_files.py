@@ -1,4 +1,4 @@
-"""What a region's name server has in its zones."""
+"""Zone files of a region's name server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jacquard.lab.rehearsal.operators.network.name_server import ZONES
 
 
 def addresses_of(region: Path, zone: str) -> dict[str, list[str]]:
-    """Return the addresses of each name below ``zone``, without the zone, from a region's folder."""
+    """Return the addresses of each name below ``zone``, relative to it, from a region's folder."""
     path = region / ZONES / zone
     if not path.exists():
         return {}

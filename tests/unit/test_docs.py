@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from concepts import concept_names
-from documents import DOCS, contained, leads_somewhere, links, pages, prose, text, yaml_blocks
+from documents import DOCS, contained, has_target, links, pages, prose, text, yaml_blocks
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -71,7 +71,7 @@ def test_the_index_lists_each_decision_with_its_title() -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    assert [link for link in links(prose(page)) if not leads_somewhere(page, link)] == []
+    assert [link for link in links(prose(page)) if not has_target(page, link)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

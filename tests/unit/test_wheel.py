@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from documents import DOCS, python_blocks
-from installed import PACKAGES, beside_dependencies_of_the_clone, wheel
+from installed_wheel import PACKAGES, install_beside_clone, wheel
 
 from jacquard.machine import paths
 from policies.rules import RULES
@@ -27,7 +27,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def regions(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which nothing is but Jacquard, installed."""
     folder = tmp_path_factory.mktemp("work") / "regions"
-    beside_dependencies_of_the_clone(built, folder / ".venv")
+    install_beside_clone(built, folder / ".venv")
     return folder
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promoting import promote
+from promotion import promote
 from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.allocate.releases import release_hosts

@@ -19,8 +19,8 @@ CLUSTERS = ("acme-train", "globex-lab")
 
 
 def test_a_chart_is_promoted_cluster_by_cluster_and_soaks(laptop: Any) -> None:
-    chart_rollouts.offered(laptop)
-    chart_rollouts.ruled(laptop, "canary_tenants: [globex]")
+    chart_rollouts.with_newer_release(laptop)
+    chart_rollouts.with_waves(laptop, "canary_tenants: [globex]")
     region = laptop.load()
     steps = [{"regions": ["laptop"], "soak_hours": 1}]
     walk = Walk(campaign(images=[], chart={"name": CHART, "version": NEW}, steps=steps), {"laptop": region})

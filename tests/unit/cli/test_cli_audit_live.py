@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Answering, answering
+from fake_servers import FakeServer, fake_servers
 from result_formats import annotations, valid_sarif
 from typer.testing import Result
 
@@ -22,13 +22,13 @@ DAY = ("--today", "2026-11-21")
 
 
 @pytest.fixture
-def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
+def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeServer]:
     """API servers that have all declared objects; a cluster that a test removes is unreachable."""
-    found = answering(laptop)
+    found = fake_servers(laptop)
     seen.objects["management", "BareMetalHost"] = []  # those of the recording are not in the inventory
     monkeypatch.setattr(observation, "observe", lambda *_, **__: seen)
 
-    def connect(_: Environment, cluster: str) -> Answering:
+    def connect(_: Environment, cluster: str) -> FakeServer:
         if cluster not in found:
             msg = "no route"
             raise KubeconfigError(msg)
@@ -40,7 +40,7 @@ def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("recorded")
-def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, Answering]) -> None:
+def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
     assert servers
 
     result = invoke("audit", "laptop", *DAY, "--live")
@@ -50,7 +50,7 @@ def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, Answer
     assert result.stdout.endswith(" live objects, 0 nodes\n")
 
 
-def live_host(servers: dict[str, Answering]) -> dict[str, Any]:
+def live_host(servers: dict[str, FakeServer]) -> dict[str, Any]:
     objects = servers["management"].objects
     return next(body for (kind, *_), body in objects.items() if kind == "BareMetalHost")
 
@@ -58,7 +58,7 @@ def live_host(servers: dict[str, Answering]) -> dict[str, Any]:
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize(("manager", "code"), [("kubectl-edit", ExitCode.REFUSED), ("capm3", ExitCode.OK)])
 def test_a_field_that_a_person_set_is_judged_and_that_of_a_controller_is_not(
-    invoke: Invoke, servers: dict[str, Answering], manager: str, code: ExitCode
+    invoke: Invoke, servers: dict[str, FakeServer], manager: str, code: ExitCode
 ) -> None:
     body = live_host(servers)
     body["spec"]["image"] = {"url": "https://images.example/x.raw"}
@@ -72,7 +72,7 @@ def test_a_field_that_a_person_set_is_judged_and_that_of_a_controller_is_not(
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers: dict[str, Answering]) -> None:
+def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
     live_host(servers)["spec"]["bmc"]["address"] = "redfish+http://10.1.1.1/redfish/v1/Systems/1"
 
     result = invoke("audit", "laptop", *DAY, "--live", "--format", "sarif")
@@ -84,7 +84,7 @@ def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers:
 
 
 @pytest.mark.usefixtures("recorded")
-def test_what_cannot_be_read_is_unknown_and_no_success(invoke: Invoke, servers: dict[str, Answering]) -> None:
+def test_what_cannot_be_read_is_unknown_and_no_success(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
     servers["management"].refused["BareMetalHost"] = ApiError(403, "Forbidden", "no")
     del servers["globex-lab"]
 

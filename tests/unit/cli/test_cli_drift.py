@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import jsonschema
 import pytest
-from answering import Answering, answering
+from fake_servers import FakeServer, fake_servers
 from typer.testing import Result
 
 from components.specs.environment import Environment
@@ -23,11 +23,11 @@ Invoke = Callable[..., Result]
 
 
 @pytest.fixture
-def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
+def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeServer]:
     """Let servers that a test may spoil answer; one that it takes away cannot be reached."""
-    found = answering(laptop)
+    found = fake_servers(laptop)
 
-    def connect(_: Environment, cluster: str) -> Answering:
+    def connect(_: Environment, cluster: str) -> FakeServer:
         if cluster not in found:
             msg = "no route"
             raise KubeconfigError(msg)
@@ -37,7 +37,7 @@ def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
     return found
 
 
-def test_no_drift_is_zero(servers: dict[str, Answering], invoke: Invoke) -> None:
+def test_no_drift_is_zero(servers: dict[str, FakeServer], invoke: Invoke) -> None:
     result = invoke("drift", "laptop")
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
@@ -45,7 +45,9 @@ def test_no_drift_is_zero(servers: dict[str, Answering], invoke: Invoke) -> None
     assert result.stdout.splitlines()[1:] == ["  no drift"]
 
 
-def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[str, Answering], invoke: Invoke) -> None:
+def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(
+    servers: dict[str, FakeServer], invoke: Invoke
+) -> None:
     del servers["globex-lab"]
     key = next(key for key in servers["management"].objects if key[0] == "MachineDeployment")
     del servers["management"].objects[key]
@@ -61,7 +63,7 @@ def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[s
     assert answer["data"] == data_digest(load_environment("laptop", paths.environments()))
 
 
-def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, Answering], invoke: Invoke) -> None:
+def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, FakeServer], invoke: Invoke) -> None:
     servers.clear()
 
     result = invoke("drift", "laptop")

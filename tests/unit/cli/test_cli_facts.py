@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from metrics_answers import Answer, Form, answering, series
+from fake_metrics_store import Answer, Form, series, serving
 from repositories import committed
 from typer.testing import Result
 from working_nodes import MOMENT, working
@@ -133,7 +133,7 @@ def test_the_history_of_faults_is_read_from_the_metrics_store(
 ) -> None:
     answered(working())
 
-    with answering(of_gpus) as url:
+    with serving(of_gpus) as url:
         result = invoke("facts", "laptop", "--metrics", url)
 
     history = Facts.model_validate_json(result.stdout).history
@@ -155,7 +155,7 @@ def test_the_summary_has_the_number_of_nodes_with_faults(
 ) -> None:
     answered(working())
 
-    with answering(of_gpus) as url:
+    with serving(of_gpus) as url:
         result = invoke("facts", "laptop", "--metrics", url, "--out", str(data_folder.parent / "facts.json"))
 
     assert result.stdout.endswith(", as of 2026-11-22 16:00 UTC; 2 nodes with faults in 7 days\n")
@@ -167,7 +167,7 @@ def test_without_an_answer_of_the_metrics_store_nothing_is_written(
     answered(working())
     file = data_folder.parent / "facts.json"
 
-    with answering(lambda *_: (401, "")) as url:
+    with serving(lambda *_: (401, "")) as url:
         result = invoke("facts", "laptop", "--metrics", url, "--out", str(file))
 
     assert (result.exit_code, file.exists()) == (ExitCode.UNREACHABLE, False)
@@ -199,7 +199,7 @@ def test_a_changed_check_is_reported_with_the_nodes_on_which_it_would_have_acted
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T16:12:00Z")
     file, health = data_folder.parent / "facts.json", data_folder / "catalog" / "health.yaml"
     override = "  - {check: gpu-lost, hold_seconds: 120, reason: trial}\n"
-    with answering(of_gpus) as url:
+    with serving(of_gpus) as url:
         invoke("facts", "laptop", "--metrics", url, "--out", str(file))
     text = health.read_text(encoding="utf-8")
     health.write_text(text + override, encoding="utf-8")

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from answering import answering
+from fake_servers import fake_servers
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import Result
 
@@ -28,7 +28,7 @@ _LABELS = ("environment", "command", "operation")
 @pytest.fixture
 def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers of all clusters answer."""
-    found = answering(laptop)
+    found = fake_servers(laptop)
     monkeypatch.setattr(verb, "compared", lambda spec: drift(spec, lambda _, cluster: found[cluster]))
 
 

@@ -9,7 +9,7 @@ import re
 import pytest
 from rich.console import Console
 from rich.text import Text
-from shown_status import GROUP, STATUS, TRAIN, console, text
+from status_example import GROUP, STATUS, TRAIN, console, text
 
 from components.specs.struct import replace
 from jacquard.cli.errors import Stop

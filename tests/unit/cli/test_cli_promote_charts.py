@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from chart_rollouts import ACME, EVAL, GLOBEX, NEW, OLD, PROMOTED, offered, ruled, with_third_cluster
+from chart_rollouts import ACME, EVAL, GLOBEX, NEW, OLD, PROMOTED, with_newer_release, with_third_cluster, with_waves
 from settled_region import settled_region
 from typer.testing import Result
 from workbench import Workbench
@@ -27,8 +27,8 @@ def three(data_folder: Path) -> Path:
     """Return data with three clusters and a newer release of a chart in them."""
     bench = Workbench(data_folder)
     with_third_cluster(bench)
-    offered(bench)
-    ruled(bench)
+    with_newer_release(bench)
+    with_waves(bench)
     return data_folder
 
 

@@ -106,8 +106,8 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, w
     browser.open(written)
 
     assert browser.ask("document.documentElement.dataset.ready") == ""
-    assert browser.complaints() == []
-    assert browser.asked_for() == [written.as_uri()]
+    assert browser.errors() == []
+    assert browser.requested() == [written.as_uri()]
     ground = browser.ask("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[theme]
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")

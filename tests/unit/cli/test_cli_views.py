@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from shown_status import CLUSTER, STATUS, TRAIN, console, text
+from status_example import CLUSTER, STATUS, TRAIN, console, text
 
 from components.specs.environment import Environment
 from components.specs.struct import replace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from complete_pools import with_complete_pools
 from environment_data import ENVIRONMENTS
-from fullest_pools import with_fullest_pools
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -30,7 +30,7 @@ class Oracle(Protocol):
 
 
 def test_all_that_a_pool_can_be_told_fits_the_published_schemas(published: Oracle) -> None:
-    environment = with_fullest_pools(load_environment("laptop", ENVIRONMENTS))
+    environment = with_complete_pools(load_environment("laptop", ENVIRONMENTS))
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
     custom = [item for item in rendered if item.kind in KINDS]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from fake_inventory import TOKEN, TOKEN_OF_4_5, Answer, FakeInventory, fake_inventory
-from read_inventory import failure, read
+from inventory_reader import failure, read
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError

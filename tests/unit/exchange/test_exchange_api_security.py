@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fake_inventory import TOKEN, TOKEN_OF_4_5, FakeInventory
-from read_inventory import failure, read
+from inventory_reader import failure, read
 
 from components.specs.environment import Environment
 from jacquard.exchange.api_connection import address_problem, authority_problem, is_token

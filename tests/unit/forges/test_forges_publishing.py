@@ -25,10 +25,10 @@ def test_the_first_run_creates_a_comment_and_later_ones_write_over_it(runs: Runs
 def test_what_stands_there_is_not_written_again(runs: Runs) -> None:
     runs.write("1.1", "first\nline  ")
     runs.write("2.1", "first\nline")
-    written = runs.forge.asked("POST", "PATCH", "PUT")
+    written = runs.forge.requested("POST", "PATCH", "PUT")
 
     assert runs.write("2.1", "first\nline\n") is Outcome.UNCHANGED
-    assert runs.forge.asked("POST", "PATCH", "PUT") == written
+    assert runs.forge.requested("POST", "PATCH", "PUT") == written
 
 
 def test_a_run_is_recorded_though_it_found_what_the_one_before_found(runs: Runs) -> None:
@@ -44,7 +44,7 @@ def test_an_older_run_never_writes_over_a_newer_one(runs: Runs, older: str, newe
 
     assert runs.write(older, "old") is Outcome.OLDER
     assert runs.shown == [f"{newer}: new"]
-    assert len(runs.forge.asked("POST", "PATCH", "PUT")) == 1
+    assert len(runs.forge.requested("POST", "PATCH", "PUT")) == 1
 
 
 def test_the_comment_is_found_behind_hundreds_of_others(runs: Runs) -> None:
@@ -172,7 +172,7 @@ def test_a_comment_whose_answer_was_lost_is_not_written_twice(runs: Runs) -> Non
     runs.forge.answer("POST", Answer(502, after=True))
 
     runs.write("1.1", "first")
-    assert (runs.shown, runs.forge.asked("POST")) == (["1.1: first"], ["POST"])
+    assert (runs.shown, runs.forge.requested("POST")) == (["1.1: first"], ["POST"])
 
 
 def test_it_waits_as_long_as_the_forge_asks(runs: Runs) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
-from pool_effects import BACK, FIELDS, MOVED, PROMOTED, effect_on_nodes
+from pool_changes import CHANGES, before_and_after, other_image, other_pods, pool, region_with_pool, rendered, spelt
+from pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION, effect_on_nodes
 
 from components.lookups.effects.effect import Effect
 from components.specs.pools.node_pool import NodePoolSpec
@@ -19,15 +19,15 @@ def test_every_field_of_a_pool_is_in_the_table_and_changed_here() -> None:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_does_to_nodes_what_the_table_says(field: str) -> None:
-    before, after = around(field)
+    before, after = before_and_after(field)
 
-    assert effect_on_nodes(rendered(before), rendered(after)) is MOVED[field]
-    assert effect_on_nodes(rendered(after), rendered(before)) is BACK[field]
+    assert effect_on_nodes(rendered(before), rendered(after)) is WITH_PROMOTION[field]
+    assert effect_on_nodes(rendered(after), rendered(before)) is REVERTED[field]
 
 
 @pytest.mark.parametrize("field", PROMOTED)
 def test_what_decides_what_a_node_is_changes_no_object_before_it_is_promoted(field: str) -> None:
-    before, after = around(field, promote=False)
+    before, after = before_and_after(field, promote=False)
 
     assert effect_on_nodes(rendered(before), rendered(after)) is FIELDS[field] is Effect.NONE
     assert rendered(before) == rendered(after)
@@ -35,20 +35,20 @@ def test_what_decides_what_a_node_is_changes_no_object_before_it_is_promoted(fie
 
 def test_a_moment_that_moves_makes_nodes_anew_only_when_it_gets_later() -> None:
     first, second = (dt.datetime(2026, 12, day, 2, tzinfo=dt.UTC) for day in (1, 2))
-    [(_, early), (_, late)] = (around("rollout.after", value=moment) for moment in (first, second))
+    [(_, early), (_, late)] = (before_and_after("rollout.after", value=moment) for moment in (first, second))
 
     assert effect_on_nodes(rendered(early), rendered(late)) is Effect.REPLACED
     assert effect_on_nodes(rendered(late), rendered(early)) is Effect.IN_PLACE
 
 
 def test_pods_per_node_of_a_cluster_make_its_nodes_anew() -> None:
-    before = of_pool(pool())
+    before = region_with_pool(pool())
 
     assert effect_on_nodes(rendered(before), rendered(other_pods(before))) is Effect.REPLACED
 
 
 def test_another_image_makes_the_nodes_anew_once_its_pin_moves() -> None:
-    before = of_pool(pool())
+    before = region_with_pool(pool())
 
     assert effect_on_nodes(rendered(before), rendered(other_image(before))) is Effect.REPLACED
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from complete_pools import with_complete_pools
 from environment_data import REFERENCES, reference
 from external_store import MADE, with_store
-from fullest_pools import with_fullest_pools
-from looks_like_references import Published
 from manifest_pins import by_charts, cluster_api_by_tag
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
+from reference_like_fields import Published
 from second_backends import with_backends
 from slurm_clusters import with_slurm
 from small_region import changed
@@ -85,8 +85,8 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     """Yield each environment, and what the laptop comes to by each choice of backends."""
     for name in REFERENCES:
         yield name, reference(name)
-    yield "fullest pools", with_fullest_pools(laptop())
-    yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
+    yield "fullest pools", with_complete_pools(laptop())
+    yield "fullest pools by k0s", with_complete_pools(with_backends(laptop()))
     for use in (PortUse.WHOLE, PortUse.SHARED):
         yield f"{use} ports", on_infiniband(laptop(), RdmaSpec(ports=use))
     yield "shared ports on RoCE", sharing_roce()
@@ -122,7 +122,7 @@ def test_whatever_nobody_renders_or_makes_has_a_form(chosen: tuple[Manifest, ...
 def test_every_field_that_looks_like_a_reference_is_in_the_table(chosen: tuple[Manifest, ...]) -> None:
     published = Published()
 
-    assert {f"{item.kind} {path}" for item in distinct(chosen) for path in published.forgotten(item)} == set()
+    assert {f"{item.kind} {path}" for item in distinct(chosen) for path in published.uncovered(item)} == set()
 
 
 def distinct(items: tuple[Manifest, ...]) -> Iterator[Manifest]:
@@ -169,8 +169,8 @@ def test_a_reference_that_no_row_takes_is_noticed() -> None:
     [release] = [item for item in everything() if item.kind == "HelmRelease" and item.name == "cert-manager"][:1]
     body = {**release.body, "spec": {**release.body["spec"], "serviceAccountName": "hidden"}}
 
-    assert [*Published().forgotten(release)] == []
-    assert [*Published().forgotten(Manifest(body=body))] == ["spec.serviceAccountName"]
+    assert [*Published().uncovered(release)] == []
+    assert [*Published().uncovered(Manifest(body=body))] == ["spec.serviceAccountName"]
 
 
 CLUSTER = manifest("cluster.x-k8s.io/v1beta2", "Cluster", "acme-train", namespace="acme-train")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from complete_pools import with_complete_pools
 from documents import DOCS, text
 from environment_data import REFERENCES, reference
-from fullest_pools import with_fullest_pools
 from secret_access import ALL, Access, secret_access
 
 from components.inputs.manifests import everything
@@ -26,7 +26,7 @@ GROUP = "rbac.authorization.k8s.io"
 def loaded() -> tuple[Environment, ...]:
     """Return all environments, and one whose nodes boot an ISO, and so need the join service."""
     every = [reference(name) for name in REFERENCES]
-    return (*every, with_fullest_pools(every[2]))
+    return (*every, with_complete_pools(every[2]))
 
 
 @cache

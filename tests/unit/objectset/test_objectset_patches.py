@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 import pytest
-from fake_fields import Owned
+from field_ownership import Owned
 from patched_rack import BIOS, SETTINGS, patch, rack, spec
 
 from jacquard.providers.objectset import patching

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from shown_status import console, text
+from status_example import console, text
 
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from answering import Answering, answering
+from fake_servers import FakeServer, fake_servers
 from rich.console import Console
 
 from components.specs.environment import Environment
@@ -16,13 +16,13 @@ from jacquard.observe.drift import Drift, Unread, What
 from jacquard.providers.kube import ApiError, KubeconfigError
 from jacquard.providers.kube.errors import Unreachable
 
-Servers = dict[str, Answering]
+Servers = dict[str, FakeServer]
 HOST = ("BareMetalHost", "acme-train", "a01-u01")
 
 
 @pytest.fixture
 def servers(laptop: Environment) -> Servers:
-    return answering(laptop)
+    return fake_servers(laptop)
 
 
 def look(environment: Environment, servers: Servers) -> Drift:
@@ -49,7 +49,7 @@ def edited(servers: Servers, key: tuple[str, str, str], **spec: Any) -> None:
 def test_a_region_that_is_as_declared_has_no_drift(name: str, request: pytest.FixtureRequest) -> None:
     environment = request.getfixturevalue(name)
 
-    found = look(environment, answering(environment))
+    found = look(environment, fake_servers(environment))
 
     assert (found.objects, found.unread) == ((), ())
     assert found.compared > 100
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_said_and_never_missing(laptop: Environment, serv
 def test_clusters_that_do_not_answer_are_named_and_others_are_looked_at(laptop: Environment, servers: Servers) -> None:
     servers["management"].refused["BareMetalHost"] = Unreachable("https://m", "timed out")
 
-    def connect(_: Environment, cluster: str) -> Answering:
+    def connect(_: Environment, cluster: str) -> FakeServer:
         if cluster == "acme-train":
             msg = "there is no such kubeconfig"
             raise KubeconfigError(msg)

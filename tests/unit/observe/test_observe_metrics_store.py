@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from metrics_answers import Answer, Form, answering, series
+from fake_metrics_store import Answer, Form, series, serving
 from store_authority import StoreAuthority
 from stored_region import region, stored
 
@@ -55,7 +55,7 @@ def failure(url: str, login: tuple[str, str] | None = None) -> str:
     ],
 )
 def test_each_answer_that_is_not_complete_has_one_message(answer: Answer, message: str) -> None:
-    with answering(lambda *_: answer) as url:
+    with serving(lambda *_: answer) as url:
         assert failure(url, ("operator", PASSWORD)) == f"the metrics store at URL {message}"
 
 
@@ -66,7 +66,7 @@ def test_a_query_has_a_form_and_a_path_below_the_address() -> None:
         requests.append((path, form))
         return series(({"node": "a"}, 3)) if path.endswith("query") else series(({}, [60, 120]), kind="matrix")
 
-    with answering(respond) as url:
+    with serving(respond) as url:
         store = MetricsStore(f"{url}/select/0/prometheus/", None)
         assert list(store.values("up", AT)) == [({"node": "a"}, 3.0)]
         assert list(store.times("up", AT - dt.timedelta(hours=1), AT, 60)) == [({}, [60.0, 120.0])]
@@ -98,7 +98,7 @@ def test_a_private_authority_is_trusted_by_a_variable(tmp_path: Path, monkeypatc
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
     monkeypatch.delenv("CURL_CA_BUNDLE", raising=False)
 
-    with answering(lambda *_: series(), authority.secret) as url:
+    with serving(lambda *_: series(), authority.secret) as url:
         untrusted = failure(url)
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "missing.crt"))
         missing = failure(url)
@@ -133,7 +133,7 @@ def test_a_proxy_gets_no_request_for_this_machine_and_the_store_no_login_of_a_fi
         monkeypatch.setenv(name, f"http://{ports.LOOPBACK}:{closed}")
     headers: list[Form] = []
 
-    with answering(lambda *_: series(), headers=headers) as url:
+    with serving(lambda *_: series(), headers=headers) as url:
         assert list(MetricsStore(url, None).values("up", AT)) == []
         assert list(MetricsStore(url, ("operator", PASSWORD)).values("up", AT)) == []
 

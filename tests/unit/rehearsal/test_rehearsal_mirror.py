@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal.operators.mirror import Mirror
 from jacquard.lab.rehearsal.operators.view import View
@@ -62,7 +62,7 @@ def names(mirror: Mirror) -> list[str]:
 
 
 def await_that(reached: Callable[[], bool]) -> None:
-    patience = Patience(30)
+    patience = ScaledTimeout(30)
     while not reached():
         assert not patience.is_over(), "the mirror was never told"
 

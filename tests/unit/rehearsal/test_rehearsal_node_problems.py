@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 from live_objects import obj
-from patience import Patience
+from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.operators.hosts import agents, node_problems, problem_detectors
@@ -254,7 +254,7 @@ def test_the_real_program_reports_a_line_of_the_kernel_log(region: Region, objec
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
-    patience = Patience(20.0)
+    patience = ScaledTimeout(20.0)
     while not reached():
         assert not patience.is_over(), _Answers.patches
         time.sleep(0.1)

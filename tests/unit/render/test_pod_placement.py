@@ -17,7 +17,7 @@ from environment_data import REFERENCES, STARTER, reference
 from helm_charts import CHARTS, Helm
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
-from pod_places import homeless, misplaced, places
+from pod_places import misplaced, missing_host_paths, places
 from pod_tables import RELEASES, Json, cluster_of, dig, pods_of, rows
 
 from components.inputs.manifests import manifests
@@ -120,7 +120,9 @@ def rendered(variant: str) -> tuple[Manifest, ...]:
 def found(variant: str) -> tuple[tuple[str, Found], ...]:
     """Return the misplaced pods and missing paths of an environment, by cluster."""
     every = places(VARIANTS[variant](), rendered(variant)).values()
-    return tuple((cluster.name, item) for cluster in every for item in (*misplaced(cluster), *homeless(cluster)))
+    return tuple(
+        (cluster.name, item) for cluster in every for item in (*misplaced(cluster), *missing_host_paths(cluster))
+    )
 
 
 def awaited(item: Found) -> tuple[str, str, str] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from complete_pools import with_complete_pools
 from environment_data import REFERENCES, reference
-from fullest_pools import with_fullest_pools
 from second_backends import with_backends
 from secret_access import pod_of
 
@@ -41,7 +41,7 @@ def test_every_choice_of_backends_has_a_row_for_each_namespace(laptop: Environme
 
 def test_pods_that_are_rendered_keep_to_the_level_of_their_namespace() -> None:
     loaded = [reference(name) for name in REFERENCES]
-    every = [item for one in (*loaded, with_fullest_pools(loaded[2])) for item in everything(one)]
+    every = [item for one in (*loaded, with_complete_pools(loaded[2])) for item in everything(one)]
     levels = levels_in(every)
     pods = [(item, pod) for item in every if item.cluster == MANAGEMENT and (pod := pod_of(item))]
 

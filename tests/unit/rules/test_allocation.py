@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from promoting import promote
+from promotion import promote
 
 from components.allocate.allocation import allocate
 from components.allocate.assignment import spread

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, cases, expected, spoil, title
+from corpus import Case, apply, apply_mistakes, cases, expected, title
 
 _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
 def test_a_contradiction_is_told_with_its_remedy_and_the_remedy_works(laptop: Any, case: Case) -> None:
-    spoil(laptop, case)
+    apply_mistakes(laptop, case)
     assert laptop.report() == expected(laptop, case)
 
     apply(laptop, case["remedy"])

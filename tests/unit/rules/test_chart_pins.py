@@ -12,12 +12,12 @@ from chart_rollouts import (
     NEW,
     OLD,
     PROMOTED,
+    after_wave,
     at,
-    moved,
-    offered,
-    ruled,
     versions,
+    with_newer_release,
     with_third_cluster,
+    with_waves,
     write,
 )
 from manifest_pins import by_charts
@@ -33,13 +33,13 @@ from components.specs.reading.lock_text import paired
 def three(laptop: Any) -> Any:
     """Return the laptop with three clusters that have the chart, and a newer release of it."""
     with_third_cluster(laptop)
-    offered(laptop)
-    ruled(laptop)
+    with_newer_release(laptop)
+    with_waves(laptop)
     return laptop
 
 
 def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(laptop: Any) -> None:
-    offered(laptop)
+    with_newer_release(laptop)
     environment = laptop.load()
     write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
     with_third_cluster(laptop)
@@ -49,9 +49,9 @@ def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(lapt
 
 
 def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
-    offered(laptop)
-    ruled(laptop, "canary_tenants: [acme]")
-    write(laptop, moved(laptop.load(), 1))
+    with_newer_release(laptop)
+    with_waves(laptop, "canary_tenants: [acme]")
+    write(laptop, after_wave(laptop.load(), 1))
     with_third_cluster(laptop)
     environment = laptop.load()
 
@@ -64,10 +64,10 @@ def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: A
 
 
 def test_another_open_rollout_stays_open(three: Any) -> None:
-    offered(three, "node-feature-discovery", "0.19.1", "d")
-    first = moved(three.load(), 1)
+    with_newer_release(three, "node-feature-discovery", "0.19.1", "d")
+    first = after_wave(three.load(), 1)
     other = at(first, Promotion(first, "charts/node-feature-discovery", "0.19.1").next_wave(1))
-    ended = moved(other, 2, "globex-eval", "globex-lab")
+    ended = after_wave(other, 2, "globex-eval", "globex-lab")
 
     assert list(ended.image_pins.rollouts) == ["charts/node-feature-discovery"]
     write(three, ended)
@@ -75,9 +75,9 @@ def test_another_open_rollout_stays_open(three: Any) -> None:
 
 
 def test_a_rollout_ends_with_the_last_cluster_that_it_waits_for(laptop: Any) -> None:
-    offered(laptop)
-    ruled(laptop, "canary_tenants: [acme]")
-    write(laptop, moved(laptop.load(), 1))
+    with_newer_release(laptop)
+    with_waves(laptop, "canary_tenants: [acme]")
+    write(laptop, after_wave(laptop.load(), 1))
     laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
     laptop.allocate()
 
@@ -87,7 +87,7 @@ def test_a_rollout_ends_with_the_last_cluster_that_it_waits_for(laptop: Any) -> 
 
 
 def test_a_cluster_that_has_the_chart_no_more_has_no_pin(laptop: Any) -> None:
-    offered(laptop)
+    with_newer_release(laptop)
     environment = laptop.load()
     write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
     laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")

@@ -13,14 +13,14 @@ from chart_rollouts import (
     NEW,
     OLD,
     PROMOTED,
+    after_wave,
     at,
-    moved,
-    offered,
     rendered,
-    ruled,
     seen,
     versions,
+    with_newer_release,
     with_third_cluster,
+    with_waves,
 )
 from manifest_pins import by_charts
 from small_region import changed
@@ -37,8 +37,8 @@ from components.specs.reading.problems import SpecError
 def three(laptop: Any) -> Any:
     """Return the laptop with three clusters that have the chart, and a newer release of it."""
     with_third_cluster(laptop)
-    offered(laptop)
-    ruled(laptop)
+    with_newer_release(laptop)
+    with_waves(laptop)
     return laptop
 
 
@@ -52,7 +52,7 @@ def refused(environment: Environment, number: int, **changes: Any) -> str:
 
 def test_a_newer_release_in_the_catalogue_changes_no_object_and_is_offered(laptop: Any) -> None:
     before = rendered(laptop.load())
-    offered(laptop)
+    with_newer_release(laptop)
     after = laptop.load()
 
     assert rendered(after) == before
@@ -72,11 +72,11 @@ def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any
     plan = Promotion(environment, PROMOTED, "data").plan()
     assert [[group.key for group in wave.groups] for wave in plan] == [[EVAL, GLOBEX], [ACME]]
 
-    first = moved(environment, 1)
+    first = after_wave(environment, 1)
     assert versions(first) == {"acme-train": OLD, "globex-eval": NEW, "globex-lab": NEW}
     assert first.image_pins.charts.keys() == {EVAL, GLOBEX}
 
-    second = moved(first, 2, "globex-eval", "globex-lab")
+    second = after_wave(first, 2, "globex-eval", "globex-lab")
     assert versions(second) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), NEW)
     assert (second.image_pins.rollouts, second.image_pins.waves) == ({}, {})
     assert list(chart_upgrades(second)) == []
@@ -87,7 +87,7 @@ def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any
 
 
 def test_the_lock_file_says_of_an_open_rollout_who_has_what_and_where_it_began(three: Any) -> None:
-    lines = lock_text(moved(three.load(), 1).image_pins).splitlines()
+    lines = lock_text(after_wave(three.load(), 1).image_pins).splitlines()
     begun, there = "cilium-1.20.0@d1b30a879e2239de", "cilium-1.20.1@ce238828d3d15dee"
 
     assert lines[lines.index("chart_intents:") : lines.index("region: laptop")] == [
@@ -116,7 +116,7 @@ def test_the_lock_file_says_of_an_open_rollout_who_has_what_and_where_it_began(t
 
 def test_a_wave_changes_the_objects_of_its_clusters_and_no_others(three: Any) -> None:
     environment = three.load()
-    before, after = rendered(environment), rendered(moved(environment, 1))
+    before, after = rendered(environment), rendered(after_wave(environment, 1))
 
     assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {
         f"{kind} {cluster}/{CHART} management"
@@ -126,7 +126,7 @@ def test_a_wave_changes_the_objects_of_its_clusters_and_no_others(three: Any) ->
 
 
 def test_a_later_wave_changes_the_source_alone_where_a_pin_is(three: Any) -> None:
-    pinned = moved(moved(three.load(), 1), 2, "globex-eval", "globex-lab")
+    pinned = after_wave(after_wave(three.load(), 1), 2, "globex-eval", "globex-lab")
     back = at(pinned, Promotion(pinned, PROMOTED, None).all_at_once())
     before, after = rendered(pinned), rendered(back)
 
@@ -134,7 +134,7 @@ def test_a_later_wave_changes_the_source_alone_where_a_pin_is(three: Any) -> Non
 
 
 def test_an_open_rollout_goes_back_to_where_it_began(three: Any) -> None:
-    first = moved(three.load(), 1)
+    first = after_wave(three.load(), 1)
     back = at(first, Promotion(first, PROMOTED, None).all_at_once())
 
     assert versions(back) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), OLD)
@@ -166,8 +166,8 @@ def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any
 )
 def test_waves_follow_the_rules_of_the_region(laptop: Any, rules: str, waves: list[list[str]]) -> None:
     with_third_cluster(laptop)
-    offered(laptop)
-    ruled(laptop, rules)
+    with_newer_release(laptop)
+    with_waves(laptop, rules)
     plan = Promotion(laptop.load(), PROMOTED, "data").plan()
 
     assert [[group.key for group in wave.groups] for wave in plan] == waves
@@ -175,8 +175,8 @@ def test_waves_follow_the_rules_of_the_region(laptop: Any, rules: str, waves: li
 
 def test_more_clusters_than_a_wave_may_have_need_waves(laptop: Any) -> None:
     with_third_cluster(laptop)
-    offered(laptop)
-    ruled(laptop, "max_clusters: 2")
+    with_newer_release(laptop)
+    with_waves(laptop, "max_clusters: 2")
     with pytest.raises(
         SpecError, match=rf"3 clusters would change simultaneously in {PROMOTED}, max_clusters allows 2"
     ):
@@ -203,11 +203,11 @@ def test_more_clusters_than_a_wave_may_have_need_waves(laptop: Any) -> None:
     ],
 )
 def test_the_second_wave_waits_until_the_first_one_has_soaked(three: Any, changes: dict[str, Any], why: str) -> None:
-    assert why in refused(moved(three.load(), 1), 2, **changes).splitlines()
+    assert why in refused(after_wave(three.load(), 1), 2, **changes).splitlines()
 
 
 def test_without_evidence_there_is_no_second_wave(three: Any) -> None:
-    first = moved(three.load(), 1)
+    first = after_wave(three.load(), 1)
     with pytest.raises(
         SpecError, match=r"there is no evidence that wave 1 is settled; continue with: jacquard status laptop"
     ):

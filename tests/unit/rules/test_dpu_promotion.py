@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dpu_rollouts import DATA, FREE, LARGE, SMALL, at, behind, seen
+from dpu_rollouts import DATA, FREE, LARGE, SMALL, at, outdated, seen
 from small_region import allocated, changed, tenant
 
 from components.allocate.allocation import allocate
@@ -61,11 +61,11 @@ def test_data_that_change_leave_dpus_behind_and_flash_none(laptop: Any, field: s
 def test_what_only_templates_are_made_of_changes_no_object_at_all(laptop: Any, field: str) -> None:
     before = rendered(laptop.load())
 
-    assert rendered(behind(laptop, field)) == before
+    assert rendered(outdated(laptop, field)) == before
 
 
 def test_a_promotion_moves_bfb_and_flavor_of_all_dpus_and_nothing_else(laptop: Any) -> None:
-    environment = behind(laptop, *DATA)
+    environment = outdated(laptop, *DATA)
     promotion = Promotion(environment, DPUS, "data")
     moved = at(environment, promotion.all_at_once())
 
@@ -82,7 +82,7 @@ def test_a_promotion_moves_bfb_and_flavor_of_all_dpus_and_nothing_else(laptop: A
 
 
 def test_dpus_of_free_hosts_go_first_then_the_vpc_with_the_fewest(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
 
     plan = Promotion(environment, DPUS, "data").plan()
 
@@ -94,7 +94,7 @@ def test_dpus_of_free_hosts_go_first_then_the_vpc_with_the_fewest(laptop: Any) -
 
 
 def test_each_wave_needs_evidence_of_the_one_before_and_the_last_one_ends_the_rollout(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     before = environment.image_pins
     first = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     proof = seen(first, "unassigned")
@@ -125,7 +125,7 @@ GO_ON = (
     ],
 )
 def test_an_open_rollout_goes_on_wave_by_wave_only(laptop: Any, number: int | None, text: str) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     promotion = Promotion(there, DPUS, "data")
 
@@ -161,7 +161,7 @@ def lacking(environment: Environment) -> dict[str, tuple[Evidence, list[str]]]:
     "case", ["another environment", "other DPUs", "DPUs on their way", "the old BFB", "the old flavor"]
 )
 def test_evidence_that_shows_too_little_is_refused(laptop: Any, case: str) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     evidence, texts = lacking(there)[case]
 
@@ -171,7 +171,7 @@ def test_evidence_that_shows_too_little_is_refused(laptop: Any, case: str) -> No
 
 
 def test_an_open_rollout_goes_back_the_last_wave_first(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     first = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     second = at(first, Promotion(first, DPUS, "data").next_wave(2, seen(first, "unassigned")))
 
@@ -183,7 +183,7 @@ def test_an_open_rollout_goes_back_the_last_wave_first(laptop: Any) -> None:
 
 
 def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").all_at_once())
     home = at(there, Promotion(there, DPUS, None).all_at_once())
 
@@ -220,7 +220,7 @@ def test_an_image_that_the_region_does_not_name_is_refused(laptop: Any, version:
 
 
 def test_a_new_vpc_gets_dpus_like_most_others_whatever_the_data_say(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     model = tenant("initech")
     [vpc], like = model.vpcs, there.tenants[0].vpcs[0]
@@ -233,7 +233,7 @@ def test_a_new_vpc_gets_dpus_like_most_others_whatever_the_data_say(laptop: Any)
 
 
 def test_dpus_are_mixed_only_while_a_rollout_is_open(laptop: Any) -> None:
-    environment = behind(laptop)
+    environment = outdated(laptop)
     pins = Promotion(environment, DPUS, "data").next_wave(1)
     closed = at(environment, changed(pins, rollouts={}, waves={}))
 

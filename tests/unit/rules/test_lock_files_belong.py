@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 from lock_files import write_locks
-from promoting import promote
+from promotion import promote
 
 from components.rules.checks import check_data
 from components.specs.reading.problems import SpecError

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from promoting import promote
+from promotion import promote
 
 from components.intents.images import choose_image
 from components.lookups.pools import pools

@@ -11,7 +11,7 @@ from chart_rollouts import (
     PROMOTED,
     VERSIONS,
     at,
-    offered,
+    with_newer_release,
 )
 
 from components.rollout.promotion import Promotion
@@ -19,7 +19,7 @@ from components.specs.reading.problems import SpecError
 
 
 def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> None:
-    offered(laptop)
+    with_newer_release(laptop)
     laptop.edit(
         "region.yaml",
         "spares: 2%",
@@ -61,7 +61,7 @@ def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> N
     ],
 )
 def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, to: str, why: str) -> None:
-    offered(laptop)
+    with_newer_release(laptop)
     laptop.edit(VERSIONS, f'{"c" * 64}"', f'{"c" * 64}"{row}')
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), PROMOTED, to)
@@ -73,7 +73,7 @@ def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, t
 
 def test_a_release_without_a_required_fix_is_not_a_target(laptop: Any) -> None:
     laptop.edit("tenants/globex.yaml", "[cilium, node-features, gpus]", "[cilium, node-features, gpus, kueue]")
-    offered(laptop, "kueue", "0.17.2")
+    with_newer_release(laptop, "kueue", "0.17.2")
 
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), "charts/kueue", "0.17.2")
@@ -89,8 +89,8 @@ def test_a_release_without_a_required_fix_is_not_a_target(laptop: Any) -> None:
 
 
 def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
-    offered(laptop)
-    offered(laptop, CHART, "1.20.2", "d")
+    with_newer_release(laptop)
+    with_newer_release(laptop, CHART, "1.20.2", "d")
     environment = laptop.load()
     newest = at(environment, Promotion(environment, PROMOTED, "data").all_at_once())
     expected = (

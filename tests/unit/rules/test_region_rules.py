@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, cases, expected, spoil, title
+from corpus import Case, apply, apply_mistakes, cases, expected, title
 
 from components.rules.rule import rule_name
 from components.rules.tables import ALL
@@ -20,7 +20,7 @@ _RULES = {rule_name(rule): rule for rule in (*ALL.references, *ALL.data, *ALL.lo
 def test_a_rule_tells_a_contradiction_and_is_silent_after_the_remedy(laptop: Any, case: Case) -> None:
     assert _report(laptop, case["rule"]) == ""
 
-    spoil(laptop, case)
+    apply_mistakes(laptop, case)
     assert _report(laptop, case["rule"]) == expected(laptop, case)
 
     apply(laptop, case["remedy"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from corpus import FOLDERS, Case, cases, spoil, title
+from corpus import FOLDERS, Case, apply_mistakes, cases, title
 from remedies import asks_for, follow_all
 
 _CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
@@ -13,7 +13,7 @@ _CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
 def test_no_remedy_leads_back_to_what_was_said_before(laptop: Any, case: Case) -> None:
-    spoil(laptop, case)
+    apply_mistakes(laptop, case)
 
     left = follow_all(laptop).left
 

@@ -7,7 +7,7 @@ import pkgutil
 import re
 
 import pytest
-from documents import DOCS, leads_somewhere, links
+from documents import DOCS, has_target, links
 
 import components.specs
 from components.rules.checks import descriptions
@@ -37,9 +37,7 @@ def missing(cell: str) -> list[str]:
     Paths of files are relative to ``components`` or to the repository.
     """
     names = [name for name in _NAME.findall(cell) if not name.startswith("/")]
-    return [name for name in names if not _named(name)] + [
-        link for link in links(cell) if not leads_somewhere(PAGE, link)
-    ]
+    return [name for name in names if not _named(name)] + [link for link in links(cell) if not has_target(PAGE, link)]
 
 
 def _named(name: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, cases, expected, expected_fixes, fixes, spoil, title
+from corpus import Case, apply, apply_mistakes, cases, expected, expected_fixes, fixes, title
 
 from components.specs.reading.fixes import fixed_files
 
@@ -15,7 +15,7 @@ _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
 def test_a_mistake_is_told_with_its_remedy_and_the_remedy_works(laptop: Any, case: Case) -> None:
-    spoil(laptop, case)
+    apply_mistakes(laptop, case)
     assert laptop.report() == expected(laptop, case)
 
     found = fixes(fixed_files(laptop.root, laptop.name))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, cases, expected_fixes, fixes, spoil, title
+from corpus import Case, apply_mistakes, cases, expected_fixes, fixes, title
 
 from components.specs.reading.fixes import FixedFile, fixed_files
 
@@ -24,7 +24,7 @@ def mend(laptop: Any) -> list[FixedFile]:
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
 def test_what_the_corpus_marks_is_mended(laptop: Any, case: Case) -> None:
-    spoil(laptop, case)
+    apply_mistakes(laptop, case)
     marked = expected_fixes(laptop, case)
 
     assert fixes(mend(laptop)) == marked

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-import measured_load
+import measured_checks
 import pytest
 from environment_data import copy_data
 from hostile_files import FILES_OF_MISTAKES, HOSTILE_FILES
@@ -39,7 +39,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
             content(path)
         else:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    command = [sys.executable, measured_load.__file__, *map(str, roots.values())]
+    command = [sys.executable, measured_checks.__file__, *map(str, roots.values())]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return dict(zip(roots, map(json.loads, lines), strict=True))
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 from environment_data import ENVIRONMENTS
+from remediations import NOW, Management, spare
 from rendered_objects import objects_of
-from repaired_hosts import NOW, Management, spare
 
 from components.inputs.node_pool import pool_input
 from components.lookups.node_checks import checks_by_type, library_checks, repair_limits

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from repaired_hosts import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
+from remediations import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 from components.inputs.region import of_region
 from components.lookups.node_checks import repair_limits

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from documents import DOCS, text
 from environment_data import REFERENCES, STARTER, reference
-from network_policies import End, Judge, Pod
+from network_policies import End, Pod, PolicyModel
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
@@ -53,8 +53,8 @@ def of(environment: str, kind: str) -> list[Any]:
     return [body for body in bodies(environment) if body["kind"] == kind]
 
 
-def judge(environment: str, *, pods_by_address: bool) -> Judge:
-    return Judge((*bodies(environment), namespace(BESIDE).body), pods_by_address=pods_by_address)
+def judge(environment: str, *, pods_by_address: bool) -> PolicyModel:
+    return PolicyModel((*bodies(environment), namespace(BESIDE).body), pods_by_address=pods_by_address)
 
 
 def control_planes(environment: str) -> dict[str, str]:
@@ -95,7 +95,7 @@ def test_no_control_plane_reaches_another_nor_is_reached_by_it(name: str) -> Non
     } == {(cluster, cluster) for cluster in vips}
     # An identity provider, or a bucket, may be any address outside at its port, and no control plane serves that one.
     assert {port for *_, port in reached} <= {443}
-    assert all(not Judge(bodies(name), pods_by_address=False).reaches(*one) for one in reached)
+    assert all(not PolicyModel(bodies(name), pods_by_address=False).reaches(*one) for one in reached)
 
 
 @pytest.mark.parametrize("name", NAMES)

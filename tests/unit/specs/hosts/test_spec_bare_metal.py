@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_texts import texts
+from spec_errors import error_texts
 
 from components.specs.hosts.bare_metal import BareMetalSpec, ControllerSpec, DhcpSpec
 
@@ -33,7 +33,7 @@ def test_controllers_with_what_they_need_are_kept() -> None:
     ],
 )
 def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[str, Any], said: dict[str, str]) -> None:
-    assert texts(DhcpSpec, {**DHCP, **change}) == said
+    assert error_texts(DhcpSpec, {**DHCP, **change}) == said
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[s
     ],
 )
 def test_the_boot_method_decides_what_a_controller_needs(controller: dict[str, Any], said: dict[str, str]) -> None:
-    assert texts(ControllerSpec, controller) == said
+    assert error_texts(ControllerSpec, controller) == said
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_the_boot_method_decides_what_a_controller_needs(controller: dict[str, A
     ],
 )
 def test_hosts_that_no_cluster_has_are_on_one_of_the_controllers(metal: dict[str, Any], said: dict[str, str]) -> None:
-    assert texts(BareMetalSpec, metal) == said
+    assert error_texts(BareMetalSpec, metal) == said

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from spec_texts import texts
+from spec_errors import error_texts
 
 from components.specs.network.dpus import ONLY, DpuControlSpec
 
@@ -82,4 +82,4 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
     ids=["neither", "both", "a rack of every hall", "a long name", "no room by default", "none for OVN", "none at all"],
 )
 def test_what_does_not_fit_together_is_told(control: dict[str, Any], said: dict[str, str]) -> None:
-    assert texts(DpuControlSpec, {**CONTROL, **control}) == said
+    assert error_texts(DpuControlSpec, {**CONTROL, **control}) == said

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from spec_texts import texts
+from spec_errors import error_texts
 
 from components.specs.network.fabrics import FabricKind, FabricSpec, GuidRange
 
@@ -50,7 +50,9 @@ def test_a_guid_has_all_sixteen_digits(number: int) -> None:
 
 def _texts(**changes: Any) -> dict[str, str]:
     """Return what is said to ``INFINIBAND`` with ``changes``, where None removes a key, by path."""
-    return texts(FabricSpec, {key: value for key, value in {**INFINIBAND, **changes}.items() if value is not None})
+    return error_texts(
+        FabricSpec, {key: value for key, value in {**INFINIBAND, **changes}.items() if value is not None}
+    )
 
 
 def test_infiniband_needs_all_its_numbers() -> None:
@@ -110,7 +112,7 @@ ROCE = {
 
 def _roce_texts(**changes: Any) -> dict[str, str]:
     """Return what is said to ``ROCE`` with ``changes``, where None removes a key, by path."""
-    return texts(FabricSpec, {key: value for key, value in {**ROCE, **changes}.items() if value is not None})
+    return error_texts(FabricSpec, {key: value for key, value in {**ROCE, **changes}.items() if value is not None})
 
 
 def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:

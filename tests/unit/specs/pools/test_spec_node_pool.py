@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_texts import texts
+from spec_errors import error_texts
 
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
 
@@ -32,7 +32,7 @@ def test_sizes_that_fit_together_are_taken(sizes: dict[str, Any]) -> None:
 
 
 def _said(**sizes: Any) -> dict[str, str]:
-    return texts(NodePoolSpec, {"name": "train", "instance_type": "h100-ib-8", **sizes})
+    return error_texts(NodePoolSpec, {"name": "train", "instance_type": "h100-ib-8", **sizes})
 
 
 def test_autoscaling_needs_both_bounds() -> None:

@@ -1,12 +1,12 @@
-"""Says by whose plug-ins end-to-end tests ran, so that nobody takes a pass here for one there."""
+"""Reports which provider plug-ins end-to-end tests ran with: the vendor's, or the stand-ins."""
 
 from __future__ import annotations
 
 from jacquard.lab.toolchain.engine import Engine
 
 
-def by_whose(engine: Engine) -> str:
-    """Return the line that ends a run of end-to-end tests."""
+def provider_line(engine: Engine) -> str:
+    """Return the last line of the summary of end-to-end tests."""
     if engine.vendor:
         return f"plug-ins: the vendor's, of {engine.vendor} {engine.version}"
     return (

@@ -1,4 +1,4 @@
-"""A region as the vendor's kubernetes provider leaves one: what it made belongs to a field manager of its own."""
+"""A region after use of the vendor's kubernetes provider: its field manager owns the applied fields."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _POOL = ("cluster.x-k8s.io/v1beta2", "MachineDeployment")
 _CONTROL_PLANE = ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane")
 
 
-def leave_as_the_vendors_provider_does(api: ApiServer) -> None:
-    """Give the fields of all pools and of globex-lab's control plane to that manager."""
+def assign_to_vendor(api: ApiServer) -> None:
+    """Assign the fields of all pools and of globex-lab's control plane to the vendor's field manager."""
     for body in _changed(api):
         entries = [
             {**entry, "manager": _THEIRS[0], "operation": _THEIRS[1]} if owner == _OURS else entry
@@ -23,8 +23,8 @@ def leave_as_the_vendors_provider_does(api: ApiServer) -> None:
         api.patch(ObjectRef.of(body), patch, kind="json", field_manager="test")
 
 
-def still_the_vendors(api: ApiServer) -> list[str]:
-    """Return the names of those of which that manager still owns fields."""
+def owned_by_vendor(api: ApiServer) -> list[str]:
+    """Return the names of the objects in which the vendor's field manager still owns fields."""
     return [body["metadata"]["name"] for body in _changed(api) if _THEIRS in _owners(body)]
 
 

@@ -1,4 +1,4 @@
-"""The judge of what is rendered of a region: who reaches whom by its objects and the border's contract."""
+"""Reachability in a rendered region, by its objects and the contract of its edge router."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from components.reports.network.border import contract
 from components.specs.environment import Environment
 
 
-def judge(environment: Environment, change: Callable[[Manifest], Manifest] = lambda item: item) -> RenderedNetwork:
-    """Return the judge of what is rendered of ``environment``, each object changed by ``change``."""
+def reachability(
+    environment: Environment, change: Callable[[Manifest], Manifest] = lambda item: item
+) -> RenderedNetwork:
+    """Return the reachability model of ``environment``, with each object passed through ``change``."""
     placed = list(clusters(environment))
     concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
     concepts += [one for item in placed for one in tenant_network.of_cluster(environment, item)]

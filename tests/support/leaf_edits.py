@@ -1,4 +1,4 @@
-"""Every leaf of the data files of an environment, and what else might stand there."""
+"""Every leaf value of an environment's data files, and alternative values for it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from components.specs.reading.kinds import data_files
 
 Path_ = tuple[str | int, ...]
 CANDIDATES = 3
-"""Values of other places that are tried at a leaf, beside those that are made from its own."""
+"""Number of values from other leaves that are tried at a leaf, in addition to derived values."""
 _UNTOUCHED = "schema_version"
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One leaf with another value, or without one."""
+    """A replaced or removed leaf."""
 
     file: Path
     """Relative to the folder of all environments."""
@@ -35,7 +35,7 @@ class Edit:
 
 
 class Leaves:
-    """The data files that an environment reads, its lock files aside."""
+    """The data files of an environment, without lock files."""
 
     def __init__(self, folder: Path, environment: str) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class Leaves:
                 self._seen[_name(path)].setdefault(repr(value), value)
 
     def edits(self) -> Iterator[Edit]:
-        """Yield changes of each leaf of the YAML files: other values that might be meant, and none."""
+        """Yield changes of each leaf of the YAML files: plausible other values, and removal."""
         for file, document in self._documents.items():
             for path, value in _leaves(document):
                 if path[-1] == _UNTOUCHED:
@@ -62,7 +62,7 @@ class Leaves:
                     yield Edit(file, path, None)
 
     def cells(self) -> Iterator[Edit]:
-        """Yield changes of each cell of the inventory: what the next row says, and something that nobody says."""
+        """Yield changes of each cell of the inventory: the value of the next row, and a value that does not occur."""
         for file, (_, *rows) in self._tables.items():
             for number, row in enumerate(rows):
                 for column, value in enumerate(row):
@@ -70,7 +70,7 @@ class Leaves:
                     yield from (Edit(file, (number, column), other) for other in {after, f"{value}9"} - {value})
 
     def apply(self, edit: Edit) -> None:
-        """Write the file of ``edit`` with it."""
+        """Write the file of ``edit`` with the edit applied."""
         path = self._folder / edit.file
         if edit.file in self._tables:
             path.write_text(_table(self._tables[edit.file], edit), encoding="utf-8")
@@ -78,7 +78,7 @@ class Leaves:
             path.write_text(_dumped(_with(self._documents[edit.file], edit.path, edit.value)), encoding="utf-8")
 
     def restore(self, edit: Edit) -> None:
-        """Write the file of ``edit`` as it was."""
+        """Restore the file of ``edit``."""
         path = self._folder / edit.file
         if edit.file in self._tables:
             path.write_text(_table(self._tables[edit.file], None), encoding="utf-8")
@@ -86,12 +86,12 @@ class Leaves:
             path.write_text(_dumped(self._documents[edit.file]), encoding="utf-8")
 
     def rewrite(self) -> None:
-        """Write all files as this class writes them, with nothing changed."""
+        """Write all files in the format of this class, unchanged."""
         for file in (*self._documents, *self._tables):
             self.restore(Edit(file, (), None))
 
     def _others(self, path: Path_, value: Any) -> list[Any]:
-        """Return what stands at leaves of the same name elsewhere."""
+        """Return the values of leaves with the same name elsewhere."""
         found = [other for text, other in sorted(self._seen[_name(path)].items()) if text != repr(value)]
         return found[:CANDIDATES]
 
@@ -117,7 +117,7 @@ def _leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
 
 
 def _made(value: Any) -> Iterator[Any]:
-    """Yield values like ``value``."""
+    """Yield values derived from ``value``."""
     match value:
         case bool():
             yield not value
@@ -146,7 +146,7 @@ def _texts(text: str) -> Iterator[str]:
 
 
 def _with(value: Any, path: Path_, new: Any) -> Any:
-    """Return ``value`` with ``new`` at ``path``; None takes the key away."""
+    """Return ``value`` with ``new`` at ``path``; None removes the key."""
     step, *rest = path
     if isinstance(value, dict):
         if not rest and new is None:
@@ -183,4 +183,4 @@ def _table(rows: list[list[str]], edit: Edit | None) -> str:
 
 
 def _cell(text: str) -> str:
-    return f'"{text}"' if ":" in text and "://" not in text else text  # YAML would take a MAC address for a number
+    return f'"{text}"' if ":" in text and "://" not in text else text  # YAML would parse a MAC address as a number.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plug_ins_told import by_whose
+from provider_report import provider_line
 
 from jacquard.lab.toolchain.engine import Engine
 
 
 def test_what_did_not_run_is_said_with_how_to_run_it() -> None:
-    assert by_whose(Engine(version="v3.259.0", why="pulumi is not on PATH")) == (
+    assert provider_line(Engine(version="v3.259.0", why="pulumi is not on PATH")) == (
         "plug-ins: the stand-ins; nothing ran with the vendor's (pulumi is not on PATH). Where they are installed, "
         "JACQUARD_TOOLCHAIN=vendor runs the same tests with them"
     )
@@ -19,4 +19,4 @@ def test_what_did_not_run_is_said_with_how_to_run_it() -> None:
 def test_the_vendors_are_named_with_their_engine() -> None:
     engine = Engine(vendor=Path("/opt/pulumi"), version="v3.260.0", why="installed and complete")
 
-    assert by_whose(engine) == "plug-ins: the vendor's, of /opt/pulumi v3.260.0"
+    assert provider_line(engine) == "plug-ins: the vendor's, of /opt/pulumi v3.260.0"

@@ -1,4 +1,4 @@
-"""Whose a field is, as an API server knows it: enough of server-side apply and merge patches for small objects."""
+"""Field ownership as in an API server: server-side apply and merge patches for small objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Path = tuple[str, ...]
 
 @dataclass
 class Owned:
-    """One object's ``spec``, with the manager of each of its leaves; a list is one leaf, as is an empty map."""
+    """The ``spec`` of one object, with the manager of each leaf; a list or an empty map is one leaf."""
 
     spec: dict[str, Any]
     managers: dict[Path, str] = field(default_factory=dict)
@@ -25,17 +25,17 @@ class Owned:
         ]
 
     def applied(self, spec: dict[str, Any], manager: str) -> Owned:
-        """Return what becomes of the object when a manager applies its fields, by force if need be."""
+        """Return the object after a manager has applied its fields, by force if requested."""
         wanted = dict(leaves(spec))
         stale = [path for path, owner in self.managers.items() if owner == manager and path not in wanted]
         kept = {path: value for path, value in leaves(self.spec) if path not in stale}
-        # What was an empty map is none any more once something is in it.
+        # An empty map is no leaf any more once it has an entry.
         kept = {path: value for path, value in kept.items() if not any(one[: len(path)] == path for one in wanted)}
         managers = {path: owner for path, owner in self.managers.items() if path not in stale}
         return Owned(tree(kept | wanted), managers | dict.fromkeys(wanted, manager))
 
     def merged(self, spec: dict[str, Any], manager: str) -> Owned:
-        """Return what becomes of the object by a merge patch; None takes a field away and leaves its map."""
+        """Return the object after a merge patch; None removes a field and keeps its parent map."""
         changed, managers = _merge(self.spec, spec), dict(self.managers)
         for path, value in leaves(spec):
             managers.pop(path, None)
@@ -44,7 +44,7 @@ class Owned:
         return Owned(changed, managers)
 
     def managed_fields(self) -> list[dict[str, Any]]:
-        """Return the managers as an object's metadata shows them."""
+        """Return the managers in the format of ``metadata.managedFields``."""
         return [
             {
                 "manager": name.removesuffix(" (update)"),

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, wait_while_it_moves
-from patience import Patience, slowdown
+from local_region import LocalRegion, wait_while_changing
+from scaled_timeout import ScaledTimeout, slowdown
 
 from jacquard.providers.kube import ApiServer
 
@@ -25,7 +25,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 
 def test_a_free_machine_is_waited_for_as_long_as_is_said(machine: dict[str, float]) -> None:
-    patience = Patience(240)
+    patience = ScaledTimeout(240)
     over = []
     for machine["clock"] in (100.0, 239.0, 240.0):
         over.append(patience.is_over())
@@ -35,7 +35,7 @@ def test_a_free_machine_is_waited_for_as_long_as_is_said(machine: dict[str, floa
 
 def test_a_busy_one_is_waited_for_as_much_longer_as_it_is_busy(machine: dict[str, float]) -> None:
     machine["load"] = 16.0
-    patience = Patience(240)
+    patience = ScaledTimeout(240)
     over = []
     for machine["clock"], machine["load"] in ((800.0, 16.0), (930.0, 2.0), (940.0, 2.0)):
         over.append(patience.is_over())
@@ -71,7 +71,7 @@ def test_what_moves_is_waited_for_and_what_stands_still_is_not(
     monkeypatch.setattr(time, "sleep", sleep)
     steps = iter(range(100))
 
-    wait_while_it_moves(lambda: next(steps), lambda step: step == 99, still_seconds=10, what="all steps")
+    wait_while_changing(lambda: next(steps), lambda step: step == 99, still_seconds=10, what="all steps")
     assert machine["clock"] > 10
     with pytest.raises(AssertionError, match=r"^no step: nothing moved within 10 s of a free machine: 7"):
-        wait_while_it_moves(lambda: 7, lambda step: step == 99, still_seconds=10, what="no step")
+        wait_while_changing(lambda: 7, lambda step: step == 99, still_seconds=10, what="no step")

@@ -1,4 +1,4 @@
-"""How many nodes are away at the same moment, counted from each change of a Machine in a watch."""
+"""Number of simultaneously unavailable nodes, counted after each change of a Machine in a watch."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from local_region import LocalRegion
 from watches import watched, watching
 
 Group: TypeAlias = str
-"""A rollout group, as lock files call it: ``cluster/pool/failure-domain``."""
+"""A rollout group, named as in lock files: ``cluster/pool/failure-domain``."""
 
 
 class Watch:
-    """All that became of Machines while it ran, in the order in which the API server had it."""
+    """All events of Machines during a block, in the order of the API server."""
 
     def __init__(self, region: LocalRegion, file: Path) -> None:
         self._file, self._region = file, region
@@ -29,11 +29,11 @@ class Watch:
         with watching(self._region, self._file, *what, catch_up=self._is_complete):
             yield
 
-    def away(self, ordered: Mapping[Group, int]) -> Iterator[Counter[Group]]:
-        """Yield after each change how many nodes are away of each group.
+    def unavailable(self, ordered: Mapping[Group, int]) -> Iterator[Counter[Group]]:
+        """Yield the number of unavailable nodes of each group after each change.
 
-        A node is away while it is ordered, before the change and after it, and there is no Machine for it that is
-        available, as Cluster API says of those whose node is ready for as long as it must be, and does not go.
+        A declared node is unavailable if it has no Machine with the condition Available (its node has been ready for
+        the required time) and without a deletion timestamp.
         """
         there: dict[str, tuple[Group, bool]] = {}
         recorded: set[str] = set()
@@ -46,7 +46,7 @@ class Watch:
                 there[uid] = (group_of(machine), _available(machine))
             recorded.add(uid)
             if not self.before <= recorded:
-                continue  # the list that a watch begins with is not whole yet
+                continue  # The initial list of the watch is not complete yet.
             available = Counter(group for group, counts in there.values() if counts)
             yield Counter({group: count - available[group] for group, count in ordered.items()})
 

@@ -1,4 +1,4 @@
-"""A large region made larger: a reference environment several times over, as files, with lock files of its own."""
+"""A large region: several copies of a reference environment in one region, as files with lock files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _ROOM = {
     "public": ["198.51.96.0/20"],
     "asn": "4200000000-4200499999",
 }
-"""Networks and numbers that hold ten copies."""
+"""Networks and number ranges for ten copies."""
 
 
-def grow(name: str, copies: int, folder: Path) -> Path:
+def multiply(name: str, copies: int, folder: Path) -> Path:
     """Write ``copies`` of the environment ``name`` into ``folder`` as one region, and return the folder.
 
-    Each copy has halls, racks, hosts, tenants and clusters of its own. Waivers, contracts and broken hosts are left
-    out, and so are free hosts but for those of the first copy.
+    Each copy has its own halls, racks, hosts, tenants and clusters. Waivers, contracts, broken hosts, and free hosts of
+    all copies except the first are left out.
     """
     shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
     home, source = folder / name, ENVIRONMENTS / name
@@ -44,7 +44,7 @@ def grow(name: str, copies: int, folder: Path) -> Path:
     assigned = load_environment(name, ENVIRONMENTS).allocations.hosts
     for copy in range(copies):
         for path in sorted((source / "inventory").glob("*.csv")):
-            # Free hosts share a controller, which holds those of one copy.
+            # Free hosts share a controller, which can manage those of one copy only.
             kept = None if copy == 0 else assigned
             (home / "inventory" / f"{path.stem}{copy}.csv").write_text(_inventory(path, copy, kept))
         for path in sorted((source / "tenants").glob("*.yaml")):

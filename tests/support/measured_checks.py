@@ -1,6 +1,6 @@
-"""Checks environments one by one, each in a process of its own, and prints what that cost and what was said.
+"""Checks environments, each in a separate process, and prints cost and output.
 
-``python measured_load.py ROOT...``: one JSON object a line. A root is a folder of environments with one in it.
+``python measured_load.py ROOT...``: one JSON object per line. A root is a folder of environments with one environment.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError
 
 _HARD_LIMIT_SECONDS = 10
-"""Processor time after which the kernel ends a check that hangs."""
+"""Processor time after which the kernel kills a hanging check."""
 
 
 def main(roots: list[str]) -> None:
-    """Print one result for each of ``roots``, of which the first is sound.
+    """Print one result for each of ``roots``, of which the first must be valid.
 
-    It is checked beforehand too, so that no process has to build the models; what is known of files is forgotten.
+    The first one is also checked beforehand, so that no process has to build the models; caches of files are cleared.
     """
     _report(Path(roots[0]))
     parsed.cache_clear()

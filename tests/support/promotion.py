@@ -1,4 +1,4 @@
-"""A pool that is promoted at once, as a test wants it that is not about waves."""
+"""Immediate promotion of a pool, for tests that are not about waves."""
 
 from __future__ import annotations
 

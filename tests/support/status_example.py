@@ -1,4 +1,4 @@
-"""A region as ``jacquard status`` knows it, small enough to be read, and a screen to show it on."""
+"""A small region in the data model of ``jacquard status``, and a console to print it on."""
 
 from __future__ import annotations
 
@@ -122,11 +122,11 @@ STATUS = RegionStatus(
 
 
 def console(width: int = 120) -> Console:
-    """Return a screen without colour that keeps what is shown."""
+    """Return a console without colour that records its output."""
     return Console(file=io.StringIO(), width=width)
 
 
 def text(console: Console) -> str:
-    """Return what a screen shows."""
+    """Return the output of a console."""
     assert isinstance(console.file, io.StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())

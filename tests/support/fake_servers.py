@@ -1,4 +1,4 @@
-"""API servers of a region that hold what is declared, and what a test does to it; they keep no write."""
+"""In-memory API servers that return the declared objects of a region; they reject all writes except dry runs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Object = dict[str, Any]
 _LABEL = "app.kubernetes.io/managed-by"
 
 
-class Answering(ApiServer):
-    """One API server: objects by kind, namespace and name, and kinds that it refuses to list or to tell of."""
+class FakeServer(ApiServer):
+    """One API server: objects by kind, namespace and name, and the kinds that it refuses to list or to discover."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str], Object] = {}
         self.refused: dict[str, ApiError] = {}
 
     def put(self, body: Object) -> Object:
-        """Keep an object."""
+        """Store an object."""
         metadata = body["metadata"]
         self.objects[body["kind"], metadata.get("namespace", ""), metadata["name"]] = body
         return body
 
     def version(self, group: str, kind: str) -> str | None:
-        """Return the version of the kind, where there is any object of it."""
+        """Return the version of the kind; None if the server has no object of it."""
         found = (body for key, body in self.objects.items() if key[0] == kind)
         return next((body["apiVersion"] for body in found if body["apiVersion"].rpartition("/")[0] == group), None)
 
     def list(self, _: str, kind: str, **__: Any) -> list[Object]:
-        """Return the objects that carry our mark."""
+        """Return the objects that carry Jacquard's label."""
         if kind in self.refused:
             raise self.refused[kind]
         found = [body for key, body in self.objects.items() if key[0] == kind]
@@ -47,7 +47,7 @@ class Answering(ApiServer):
         return self.objects.get((ref.kind, ref.namespace or "", ref.name))
 
     def apply(self, body: Any, *, field_manager: str, dry_run: bool = False, force: bool = False) -> Object:
-        """Return an object as it would be; anything but a dry-run is a fault."""
+        """Return the result of a dry-run apply; every other apply fails the test."""
         assert (dry_run, force) == (True, True), f"{field_manager} wrote"
         metadata = body["metadata"]
         live = self.objects[body["kind"], metadata.get("namespace", ""), metadata["name"]]
@@ -60,23 +60,23 @@ def _over(live: Any, body: Any) -> Any:
     return body
 
 
-def answering(environment: Environment) -> dict[str, Answering]:
-    """Return a server for each cluster of a region, which has all that is declared as we apply it."""
-    servers: dict[str, Answering] = {"management": Answering()}
+def fake_servers(environment: Environment) -> dict[str, FakeServer]:
+    """Return a server for each cluster of a region, with all declared objects applied."""
+    servers: dict[str, FakeServer] = {"management": FakeServer()}
     for piece in slices(environment):
         for item in manifests(environment, piece):
             manager = "jacquard-objectset" if isinstance(item, ManifestSet) else "jacquard"
             for manifest in objects((item,)):
                 body = copy.deepcopy(dict(manifest.body))
                 noted = {**body["metadata"].get("annotations", {}), "jacquard.dev/made-by": "urn"}
-                entry = {"manager": manager, "operation": "Apply", "fieldsV1": owned(manifest.body)}
+                entry = {"manager": manager, "operation": "Apply", "fieldsV1": applied_fields(manifest.body)}
                 body["metadata"] |= {"annotations": noted, "managedFields": [entry]}
-                servers.setdefault(manifest.cluster, Answering()).put(body)
+                servers.setdefault(manifest.cluster, FakeServer()).put(body)
     return servers
 
 
-def owned(body: Any) -> Object:
-    """Return the set of fields of a body that somebody applied; lists are whole."""
+def applied_fields(body: Any) -> Object:
+    """Return the set of fields of an applied body; lists are atomic."""
     named = ("apiVersion", "kind", "name", "namespace")
     inner = {key: value for key, value in body.items() if key not in named}
-    return {f"f:{key}": owned(value) if isinstance(value, dict) else {} for key, value in inner.items()}
+    return {f"f:{key}": applied_fields(value) if isinstance(value, dict) else {} for key, value in inner.items()}

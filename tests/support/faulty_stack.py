@@ -1,4 +1,4 @@
-"""A stack of single objects and an object set in a real API server, behind a connection with faults."""
+"""A stack of single objects and an object set at a real API server, behind a connection with faults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ rendered = [
 Part("mill", rendered, {"management": management})
 """
 WRITES_OF_A_CHANGE = 40
-"""Fewer than the writes of a change from one of `DATA` to the other; a fault in one of them strikes."""
+"""Lower bound of the writes of a change from one of `DATA` to the other; a fault hits one of them."""
 
 
 def config(name: str, cards: int) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def config(name: str, cards: int) -> dict[str, Any]:
 
 
 def data(*, first: int, cards: int) -> dict[str, dict[str, Any]]:
-    """Return the declared objects by name: 20 single objects and 20 of a set, from number ``first``.
+    """Return the declared objects by name: 20 single objects and 20 of a set, numbered from ``first``.
 
     The content of every second object depends on ``cards``.
     """
@@ -78,8 +78,8 @@ DATA = (data(first=1, cards=4), data(first=11, cards=8))
 
 
 @dataclass
-class Mill:
-    """A stack with its cluster, which the engine reaches over a connection with faults."""
+class FaultyStack:
+    """A stack with its cluster, which the engine reaches over a faulty connection."""
 
     server: LocalApiServer
     connection: FaultyConnection
@@ -87,7 +87,7 @@ class Mill:
     declared: Path
 
     def declare(self, objects: Mapping[str, Mapping[str, Any]]) -> None:
-        """Let the program declare these objects."""
+        """Set the objects that the program declares."""
         self.declared.write_text(json.dumps(objects))
 
     def start(self, *prefix: str) -> subprocess.Popen[str]:
@@ -104,7 +104,7 @@ class Mill:
         )
 
     def kill_at(self, point: int) -> None:
-        """Start an ``up`` that is killed when this write was carried out, before it is answered."""
+        """Start an ``up`` that is killed after this write is processed and before the response is sent."""
         started: list[subprocess.Popen[str]] = []
         killed = threading.Event()
 
@@ -136,7 +136,7 @@ class Mill:
         return {name: body["metadata"]["uid"] for name, body in self.live().items()}
 
     def require(self, objects: Mapping[str, Mapping[str, Any]]) -> None:
-        """Require exactly these objects in the cluster, and a stack without further changes."""
+        """Assert that the cluster has exactly these objects, and that the stack has no further changes."""
         live, wanted = self.live(), {**objects["single"], **objects["rack"]}
         assert live.keys() == wanted.keys()
         assert {name: live[name]["data"] for name in wanted} == {name: body["data"] for name, body in wanted.items()}
@@ -147,7 +147,7 @@ class Mill:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[LocalApiServer]:
-    """Yield an API server that gives up on a request after 8 seconds, with the garbage collector."""
+    """Yield an API server with a request timeout of 8 seconds, with the garbage collector."""
     running = LocalApiServer(
         folder,
         kinds=(),
@@ -162,14 +162,14 @@ def serving(folder: Path) -> Iterator[LocalApiServer]:
 
 
 @contextmanager
-def applied(server: LocalApiServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mill]:
-    """Yield a stack with the first of `DATA`, and a connection without faults so far."""
+def applied(server: LocalApiServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyStack]:
+    """Yield a stack with the first of `DATA` applied, and a connection without faults so far."""
     connection = FaultyConnection(server, folder / "kubeconfig.yaml")
     engine = small_project(folder, monkeypatch)
     (paths.project() / "__main__.py").write_text(PROGRAM)
     with (paths.project() / paths.PROJECT_FILE).open("a") as settings:
         settings.write("plugins: {providers: [{name: jacquard, path: .venv/bin}]}\n")
-    made = Mill(server, connection, engine, folder / "declared.json")
+    made = FaultyStack(server, connection, engine, folder / "declared.json")
     engine.variables |= {"DECLARED": str(made.declared), "CLUSTER": str(connection.kubeconfig)}
     made.declare(DATA[0])
     first = made.up()

@@ -1,4 +1,4 @@
-"""What a person is told about one spec."""
+"""Error texts of a single spec."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from components.specs.reading.problems import dotted
 from components.specs.reading.translate import mistakes
 
 
-def texts(model: type[BaseModel], data: dict[str, Any]) -> dict[str, str]:
-    """Return the text of each mistake in ``data`` by path; empty when ``model`` takes it."""
+def error_texts(model: type[BaseModel], data: dict[str, Any]) -> dict[str, str]:
+    """Return the text of each error in ``data`` by path; empty if ``model`` accepts the data."""
     try:
         model.model_validate(data)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Reads the devices of a `fake_inventory`, without waits."""
+"""Reads the devices of a `fake_inventory` without wait times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(
 
 
 def failure(server: FakeInventory, *filters: tuple[str, str], **options: Any) -> str:
-    """Return the message of a failure, with ``URL`` instead of the address."""
+    """Return the message of a failure, with ``URL`` in place of the address."""
     with pytest.raises(SourceError) as caught:
         read(server, *filters, **options)
     return str(caught.value).replace(server.address, "URL")

@@ -1,4 +1,4 @@
-"""Edits of an environment as people make them in a hurry, right or wrong; each is drawn and applied to the files."""
+"""Random edits of an environment, valid or invalid, as users make them; each is drawn and applied to the files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 from lock_files import write_locks
-from promoting import promote
+from promotion import promote
 from workbench import Workbench
 
 from components.allocate.releases import release_hosts, replace_hosts
@@ -27,7 +27,7 @@ _NAMES = st.sampled_from(("acme", "globex", "research", "infer", "train", "lab",
 
 
 def _tenant(bench: Workbench, data: st.DataObject, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the file of one tenant, if there is one that can be read."""
+    """Change the file of one tenant, if a readable one exists."""
     files = sorted((bench.folder / "tenants").glob("*.yaml"))
     if not files:
         return
@@ -41,13 +41,13 @@ def _tenant(bench: Workbench, data: st.DataObject, change: Callable[[dict[str, A
 
 
 def resize(bench: Workbench, data: st.DataObject) -> None:
-    """Give a pool another number of nodes."""
+    """Change the number of nodes of a pool."""
     nodes, index = data.draw(st.integers(1, 14)), data.draw(st.integers(0, 2))
     _tenant(bench, data, lambda said: said["clusters"][0]["pools"][index].update(nodes=nodes))
 
 
 def rename(bench: Workbench, data: st.DataObject) -> None:
-    """Give a pool, a cluster, a VPC or a tenant another name, wherever else it is written."""
+    """Rename a pool, a cluster, a VPC or a tenant, including all references."""
     what, name = data.draw(st.sampled_from(("pool", "cluster", "vpc", "tenant"))), data.draw(_NAMES)
 
     def change(said: dict[str, Any]) -> None:
@@ -59,7 +59,7 @@ def rename(bench: Workbench, data: st.DataObject) -> None:
 
 
 def remove(bench: Workbench, data: st.DataObject) -> None:
-    """Remove a pool or a cluster, or say that a cluster is to end."""
+    """Remove a pool or a cluster, or retire a cluster."""
     what = data.draw(st.sampled_from(("pool", "cluster", "retire", "contract")))
 
     def change(said: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ def remove(bench: Workbench, data: st.DataObject) -> None:
 
 
 def add_tenant(bench: Workbench, data: st.DataObject) -> None:
-    """Write the file of a tenant after that of another."""
+    """Add a tenant by copying the file of another one."""
     name = data.draw(_NAMES)
     files = sorted((bench.folder / "tenants").glob("*.yaml"))
     if files:
@@ -84,7 +84,7 @@ def add_tenant(bench: Workbench, data: st.DataObject) -> None:
 
 
 def add_cluster(bench: Workbench, data: st.DataObject) -> None:
-    """Give a tenant a second cluster, with one of the pools of its first."""
+    """Add a second cluster to a tenant, with one of the pools of its first cluster."""
     name, nodes = data.draw(_NAMES), data.draw(st.integers(1, 3))
 
     def change(said: dict[str, Any]) -> None:
@@ -95,7 +95,7 @@ def add_cluster(bench: Workbench, data: st.DataObject) -> None:
 
 
 def command(bench: Workbench, data: st.DataObject) -> None:
-    """Run a command that writes lock files on a pool, which it refuses where the data does not let it."""
+    """Run a command that writes lock files on a pool, or fails if the data do not permit it."""
     do = data.draw(st.sampled_from((_promote, replace_hosts, release_hosts)))
     index = data.draw(st.integers(0, 3))
     with suppress(SpecError):
@@ -114,7 +114,7 @@ def _promote(region: Environment, key: str) -> tuple[AllocationsLock, ImagesLock
     return region.allocations, promote(region, key, newest)
 
 
-def lose(bench: Workbench, data: st.DataObject) -> None:
+def remove_file(bench: Workbench, data: st.DataObject) -> None:
     """Remove a file."""
     files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
     if files:
@@ -122,7 +122,7 @@ def lose(bench: Workbench, data: st.DataObject) -> None:
 
 
 def move_file(bench: Workbench, data: st.DataObject) -> None:
-    """Call a file otherwise."""
+    """Rename a file."""
     files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
     if files:
         path, name = data.draw(st.sampled_from(files)), data.draw(_NAMES)
@@ -130,7 +130,7 @@ def move_file(bench: Workbench, data: st.DataObject) -> None:
 
 
 def merge(bench: Workbench, data: st.DataObject) -> None:
-    """Leave in a file what git does when it cannot merge, or both sides of a line."""
+    """Write the result of a failed git merge: conflict markers, or both versions of a line."""
     files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
     if not files:
         return
@@ -143,7 +143,7 @@ def merge(bench: Workbench, data: st.DataObject) -> None:
 
 
 def edit_hosts(bench: Workbench, data: st.DataObject) -> None:
-    """Remove a row of an inventory file, or put the host into another rack or under another name."""
+    """Remove a row of an inventory file, move the host to another rack, or rename it."""
     files = sorted((bench.folder / "inventory").glob("*.csv"))
     if not files:
         return
@@ -163,7 +163,7 @@ def edit_hosts(bench: Workbench, data: st.DataObject) -> None:
 
 
 def break_hosts(bench: Workbench, data: st.DataObject) -> None:
-    """Take hosts out of service, or all back."""
+    """Take hosts out of service, or return all of them to service."""
     racks = data.draw(st.lists(st.sampled_from(("a01", "a02", "a03", "a04")), max_size=2, unique=True))
     count = data.draw(st.integers(1, 8))
     hosts = "".join(
@@ -179,7 +179,7 @@ def break_hosts(bench: Workbench, data: st.DataObject) -> None:
 
 
 def narrow(bench: Workbench, data: st.DataObject) -> None:
-    """Make a range of the region narrower, a network another one, or keep more spares."""
+    """Shrink a range of the region, change a network, or increase the spares."""
     path = bench.folder / REGION
     if path.is_file():
         edits = (("10000-19999", "10001-19999"), ("10.3.0.0/24", "10.3.1.0/24"), ("spares: 2%", "spares: 3"))
@@ -188,7 +188,7 @@ def narrow(bench: Workbench, data: st.DataObject) -> None:
 
 
 def swap_locks(bench: Workbench, data: st.DataObject) -> None:
-    """Lose an entry of a lock file, or take the file of another region."""
+    """Remove an entry of a lock file, or copy the file of another region."""
     path = bench.folder / data.draw(st.sampled_from((ALLOCATIONS, IMAGE_PINS)))
     other = bench.root / ("lab" if bench.name == "laptop" else "laptop") / path.name
     if data.draw(st.booleans()):
@@ -200,8 +200,8 @@ def swap_locks(bench: Workbench, data: st.DataObject) -> None:
 
 
 EDITS: tuple[Edit, ...] = (
-    resize, rename, remove, add_tenant, add_cluster, command, lose, move_file, merge, edit_hosts, break_hosts, narrow,
-    swap_locks,
+    resize, rename, remove, add_tenant, add_cluster, command, remove_file, move_file, merge, edit_hosts, break_hosts,
+    narrow, swap_locks,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A server that answers queries of metrics as a test says: for answers that no healthy store gives."""
+"""A fake metrics store with configured responses, for responses that no healthy store sends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = tuple[int, str]
 
 
 def series(*found: tuple[Mapping[str, str], Any], kind: str = "vector", **envelope: Any) -> Answer:
-    """Return an answer with labels and value, or times, of each series."""
+    """Return a response with labels and value, or timestamps, of each series."""
     key = "value" if kind == "vector" else "values"
     result = [
         {"metric": dict(labels), key: [0, str(value)] if kind == "vector" else [[moment, "1"] for moment in value]}
@@ -31,15 +31,15 @@ def series(*found: tuple[Mapping[str, str], Any], kind: str = "vector", **envelo
 
 
 @contextmanager
-def answering(
+def serving(
     respond: Callable[[str, Form], Answer], certificate: Path | None = None, headers: list[Form] | None = None
 ) -> Iterator[str]:
     """Serve ``respond``, a function of path and form, and yield the address.
 
     Args:
-        respond: answers a request.
-        certificate: folder with ``tls.crt`` and ``tls.key``, to serve with TLS; None to serve without.
-        headers: gets the headers of each request.
+        respond: Returns the response to a request.
+        certificate: Folder with ``tls.crt`` and ``tls.key``; None to serve without TLS.
+        headers: Receives the headers of each request.
     """
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,6 @@
-"""A second kind of plug-ins on this machine: a whole ``pulumi`` as the vendor installs it, nothing marked as ours.
+"""A vendor installation of ``pulumi`` with plug-ins on this machine, without marks of Jacquard.
 
-Inside it the built engine and the stand-ins run, so that what is seen is the switch and nothing else.
+The installation consists of the built engine and the stand-ins, so that tests exercise only the provider migration.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _HOST = "pulumi-language-python"
 
 
 @contextmanager
-def vendors_on_path(region: LocalRegion, folder: Path) -> Iterator[None]:
-    """Let ``pulumi`` appear on the PATH of all that the region runs, with plug-ins in a home."""
+def vendor_on_path(region: LocalRegion, folder: Path) -> Iterator[None]:
+    """Put ``pulumi`` on the PATH of the region's commands, with plug-ins in a home."""
     before = dict(region.variables)
     bin_, home = folder / "bin", folder / "home"
     bin_.mkdir(parents=True)
-    # No symbolic link: the engine would look for its language host beside what that leads to.
+    # No symbolic link: the engine would search its language host next to the target.
     try:
         (bin_ / "pulumi").hardlink_to(binaries.path("pulumi").resolve())
-    except OSError:  # the cache is on another file system
+    except OSError:  # The cache is on another file system.
         shutil.copy2(binaries.path("pulumi"), bin_ / "pulumi")
     executor = binaries.data("pulumi-sdk") / "python" / "cmd" / f"{_HOST}-exec"
     _script(bin_ / _HOST, "language_host", f"export JACQUARD_LANGUAGE_EXEC={shlex.quote(str(executor))}\n")

@@ -1,4 +1,4 @@
-"""Jacquard as others have it: a wheel of this clone, installed in a virtual environment of theirs."""
+"""Jacquard as an installed package: a wheel of this clone in a separate virtual environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CATALOG = "environments/catalog"
 
 
 def wheel(folder: Path) -> Path:
-    """Build a wheel from a copy of the working tree, where nothing of an earlier build lies."""
+    """Build a wheel from a copy of the working tree without files of earlier builds."""
     source, out = folder / "source", folder / "wheels"
     source.mkdir()
     for name in _FILES:
@@ -30,10 +30,11 @@ def wheel(folder: Path) -> Path:
     return built
 
 
-def beside_dependencies_of_the_clone(built: Path, venv: Path) -> None:
-    """Install ``built`` in a new ``venv`` that sees the clone's dependencies, and nothing of the clone itself.
+def install_beside_clone(built: Path, venv: Path) -> None:
+    """Install ``built`` in a new ``venv`` that shares the clone's dependencies, but not the clone itself.
 
-    A line of a ``.pth`` file names a folder, whose own ``.pth`` files, among them that of the clone, say nothing there.
+    A ``.pth`` file adds the folder of the dependencies. Python ignores ``.pth`` files in folders added that way,
+    including the one that points to the clone.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     [packages] = venv.glob("lib/python*/site-packages")
@@ -41,8 +42,8 @@ def beside_dependencies_of_the_clone(built: Path, venv: Path) -> None:
     _pip("--python", venv / "bin" / "python", "install", "--no-deps", "--no-index", built)
 
 
-def with_dependencies(built: Path, venv: Path) -> None:
-    """Install ``built`` in a ``venv`` that is there, with all that it asks for, from files that set-up has fetched."""
+def install_with_dependencies(built: Path, venv: Path) -> None:
+    """Install ``built`` with all dependencies in an existing ``venv``, from files that the setup has downloaded."""
     fetched = virtualenv.wheels()
     _pip("--python", venv / "bin" / "python", "install", "--no-index", "--find-links", fetched, built)
 

@@ -1,4 +1,4 @@
-"""A Machine with its host, and a remediation of it, as the program for failed repairs reads and writes them."""
+"""A Machine with its host and remediation, as the program for failed repairs reads and writes them."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def message_of(faults: Sequence[str]) -> str:
 
 
 class Management:
-    """Management cluster with an unhealthy Machine, its host, and the writes of the program."""
+    """Management cluster with an unhealthy Machine and its host; records the writes of the program."""
 
     def __init__(
         self, earlier: str = "", kind: str = "h100-ib-8", faults: Sequence[str] = (), **annotations: str
     ) -> None:
-        """Let the host have the annotation ``earlier`` of the program, and further ``annotations``.
+        """Create the host with the annotation ``earlier`` of the program, and further ``annotations``.
 
-        The health check of the Machine states ``faults``, each the type of a condition with its reason.
+        The health check of the Machine reports ``faults``, each the type of a condition with its reason.
         """
         notes = {**({REPAIRS: earlier} if earlier else {}), **annotations}
         labels = {failed_repairs.INSTANCE_TYPE: kind}
@@ -71,7 +71,7 @@ class Management:
     def run(
         self, phase: str | None, *finalizers: str, limits: Any, hosts: Sequence[dict[str, Any]] | None = None
     ) -> dict[str, Any]:
-        """Run the program on a remediation in ``phase``; return what it wrote. One host is free, or ``hosts`` are."""
+        """Run the program on a remediation in ``phase``; return its writes. One host is free, or ``hosts`` are."""
         metadata = {"name": "m", "namespace": _PLACE, "creationTimestamp": STARTED}
         metadata |= {"ownerReferences": [{"kind": "Machine", "name": "m"}]}
         remediation = {"metadata": {**metadata, **({"finalizers": [*finalizers]} if finalizers else {})}}
@@ -80,7 +80,7 @@ class Management:
         return self.written
 
     def get(self, _version: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
-        """Return the object of a kind; there is one of each."""
+        """Return the only object of a kind."""
         body = self.objects[plural]
         assert body is None or (namespace, name) == (body["metadata"]["namespace"], body["metadata"]["name"])
         return body

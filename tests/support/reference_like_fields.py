@@ -1,4 +1,4 @@
-"""Fields of published kinds that look as if they named another object, by their name or by the form of their schema."""
+"""Fields of published kinds that look like references to objects, by name or by schema."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ NAMES = re.compile(
     r"(-?(name|namespace|ref|reference|url))?|.*(claimname|ref|refs|reference|url|image|oci))",
     re.IGNORECASE,
 )
-"""Names of fields that look as if they named something else."""
+"""Names of fields that look like references."""
 
 
 class Published:
-    """What published kinds say about the fields of objects."""
+    """Published schemas of the fields of objects."""
 
     def __init__(self) -> None:
         self._crds = CrdFolder()
 
-    def forgotten(self, item: Manifest) -> Iterator[str]:
-        """Yield paths whose field looks like a reference, and whose value no row of the table takes."""
+    def uncovered(self, item: Manifest) -> Iterator[str]:
+        """Yield paths whose field looks like a reference, but is not covered by a row of the table."""
         taken: set[str] = set()
         for target, _, keys in references(item, references_table()):
             taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
         taken |= {*_parts(item)}
-        for path, value in looking(item.body, self._schema(item)):
+        for path, value in reference_like(item.body, self._schema(item)):
             if not any(value == one or ("/" in one and value in one) for one in taken):
                 yield path
 
@@ -42,7 +42,7 @@ class Published:
 
 
 def _parts(item: Manifest) -> Iterator[str]:
-    """Yield the values of which a row takes a part, such as the name of the owner in the name of a volume."""
+    """Yield values that a row covers in part, such as the name of the owner in the name of a volume."""
     for row in references_table().refers.get(kind_of(item), ()):
         for path in row.fields if row.value != "(.*)" else ():
             yield from (str(value) for value, _ in look_up(item.body, path) if re.fullmatch(row.value, str(value)))
@@ -56,8 +56,8 @@ def _schema(api_version: str, kind: str) -> Mapping[str, Any]:
     return dict(schema)
 
 
-def looking(body: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield path and value of texts whose field looks like a reference: by its name, or by the form of its schema."""
+def reference_like(body: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield path and value of strings whose field looks like a reference, by name or by schema."""
     fields = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
     yield from _looking(fields, schema, (), within=False)
 
@@ -69,7 +69,7 @@ def _looking(
         refers = refers_to_object(schema)
         for key, inner in value.items():
             if key == "annotations" and "alert" in value:
-                continue  # texts for the readers of an alert
+                continue  # Texts for readers of an alert
             below = (schema.get("properties") or {}).get(key) or {}
             named = NAMES.fullmatch(key) is not None or (key == "name" and (refers or within))
             if isinstance(inner, str):
@@ -84,6 +84,6 @@ def _looking(
 
 
 def refers_to_object(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a schema is that of a reference: a name with a namespace, kind or key beside it, and little else."""
+    """Return whether a schema is that of a reference: a name next to a namespace, kind or key, and few other fields."""
     fields = set(schema.get("properties") or ())
     return "name" in fields and bool(fields & {"namespace", "kind", "apiGroup", "key"}) and len(fields) <= 8

@@ -1,4 +1,4 @@
-"""A region whose pools are told all that a pool can be told, by the newest template revision."""
+"""A region whose pools set every field, with the newest template revision."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ROLLOUT = RolloutSpec.model_validate(
 HEALTH = HealthSpec.model_validate({"burn_in": "gated", "min_ready_seconds": 300})
 
 
-def with_fullest_pools(environment: Environment) -> Environment:
-    """Return ``environment`` with its pools told everything."""
+def with_complete_pools(environment: Environment) -> Environment:
+    """Return ``environment`` with pools that set every field."""
 
     def pool(spec: NodePoolSpec) -> NodePoolSpec:
         return changed(spec, autoscaling=True, rollout=ROLLOUT, health=HEALTH, annotations={"acme.example/a": "b"})

@@ -1,4 +1,4 @@
-"""Commands that a test starts, with their output caught."""
+"""Commands that a test starts, with captured output."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def piped(*command: str, folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Start ``command`` without input, in a session of its own: who ends its group ends all that it started."""
+def start_captured(*command: str, folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start ``command`` without input in a new session, so that killing its process group ends all child processes."""
     return subprocess.Popen(
         command,
         cwd=folder,
