@@ -1,7 +1,7 @@
 """One local region for most end-to-end tests: the real engine, real API servers, the real Cluster API controller.
 
-The tests of a file run one after the other, and so do the files that share a region; all others may run beside them.
-What takes longest comes first.
+The tests of a file run in order, and so do the files that share a region. Other files may run in parallel. The slowest
+files start first.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from jacquard.lab.toolchain.engine import choose
 _SHARING = (
     (
         "test_region",
-        "test_region_policies",  # takes the region that is up
-        "test_load_balancers",  # the same
-        "test_helm_releases",  # the same
-        "test_node_features",  # the same
-        "test_fabric",  # the same, and leaves a fabric
-        "test_pull_request",  # each night
+        "test_region_policies",  # Uses the running region.
+        "test_load_balancers",  # Uses the running region.
+        "test_helm_releases",  # Uses the running region.
+        "test_node_features",  # Uses the running region.
+        "test_fabric",  # Uses the running region, and adds a fabric.
+        "test_pull_request",  # Nightly
     ),
     (
         "test_region_changes",
-        "test_virtual_machines",  # takes the region that is up, and leaves more than it found
-        "test_survives_faults",  # ends with none
+        "test_virtual_machines",  # Uses the running region, and adds objects.
+        "test_survives_faults",  # Deletes the region.
     ),
 )
-"""Files that share a region, in their order; where several processes run tests, each row has one of its own."""
+"""Files that share a region, in order; with several processes, each row has its own region."""
 _OF_A_REGION = {name: row[0] for row in _SHARING for name in row}
 _LONGEST = "test_fresh_clone"
-"""The file that builds everything from nothing, each night."""
+"""The nightly file that builds everything from an empty cache."""
 _FIRST = (_LONGEST, *_OF_A_REGION, "test_objectset", "test_windows")
 _REGION = pytest.StashKey[LocalRegion]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that take longest first, so that no process is left with one of them when the others have ended."""
+    """Start the slowest files first, so that the run does not end with one process busy and the others idle."""
     places = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 class _Together(LoadFileScheduling):
-    """Gives a file to one process, and all files that share a region to the same."""
+    """Assigns all tests of a file, and all files that share a region, to the same process."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
@@ -59,18 +59,18 @@ class _Together(LoadFileScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
-    """Decide which process runs which tests, where several do (``-n``)."""
+    """Return the scheduler that assigns tests to processes (``-n``)."""
     return _Together(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say by whose plug-ins the engine ran."""
+    """Report which provider plug-ins the engine ran with."""
     terminalreporter.write_line(provider_line(choose(fetch=False)))
 
 
 @pytest.fixture(scope="session")
 def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[LocalRegion]:
-    """A region that is up, and gone at the end whatever happened."""
+    """A local region for the session; all its processes and files are deleted at the end."""
     with deleted_at_exit(LocalRegion(tmp_path_factory.mktemp("region"))) as local:
         request.config.stash[_REGION] = local
         yield local
@@ -78,7 +78,7 @@ def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
-    """End the region before the first file that does not take it: its parts work, although nobody looks."""
+    """Delete the shared region before the first file that does not use it, since its controllers use processor time."""
     local = request.config.stash.get(_REGION, None)
     if local is not None and request.path.stem not in _OF_A_REGION:
         del request.config.stash[_REGION]
@@ -87,7 +87,7 @@ def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def running(region: LocalRegion) -> LocalRegion:
-    """The region, up: brought up here when a test runs alone."""
+    """The region after `up`, also if a test runs alone."""
     if not region.is_up():
         region.up()
     return region
@@ -95,18 +95,18 @@ def running(region: LocalRegion) -> LocalRegion:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """Return a folder with a path that is short enough for sockets."""
+    """A folder with a path that is short enough for sockets."""
     with tempfile.TemporaryDirectory(prefix="jacquard-") as path:
         yield Path(path)
 
 
 @pytest.fixture(scope="module")
 def standin(server: LocalApiServer) -> DrivenStandIn:
-    """The stand-in of the vendor's provider, at the API server that the test's file runs."""
+    """The stand-in of the vendor's provider, at the API server of the test's module."""
     return DrivenStandIn(server.kubeconfig)
 
 
 @pytest.fixture
 def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
-    """A namespace of the test's own in the API server that its file runs."""
+    """A namespace for the test in the API server of its module."""
     return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))

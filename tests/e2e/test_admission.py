@@ -1,4 +1,4 @@
-"""Admission policies at a real API server: the verdicts are those of the policies, object by object."""
+"""Admission policies at a real API server return the same verdicts as the policies, for each object."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ BUILT_IN = {
 }
 WAIT_SECONDS = 30
 STANDARD = "pod-security.kubernetes.io/enforce"
-"""Label of which the API server itself rejects unknown values."""
+"""Label for which the API server itself rejects unknown values."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def enforced(server: LocalApiServer, given: AdmissionInput) -> Iterator[None]:
 
 
 def _enforce(server: LocalApiServer, given: AdmissionInput) -> None:
-    """Apply the policy, and wait until the API server evaluates it: it then rejects each ConfigMap with a token."""
+    """Apply the policy, and wait until it is in force: the API server then rejects each ConfigMap with a token."""
     policy, binding = given.render()
     token, spec = f"token-{given.cluster}", dict(policy.body["spec"])
     [validation] = spec["validations"]

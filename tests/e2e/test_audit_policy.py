@@ -1,4 +1,4 @@
-"""What a real API server records by the audit policy of the library, with the flags that control planes get."""
+"""Events that a real API server records by the library's audit policy, with the flags of control planes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _END = "the-end"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    """The API server of a cluster with ``audit: {}``; files are where its pods would have them mounted."""
+    """The API server of a cluster with ``audit: {}``; files are at the mount paths of its pods."""
     folder = tmp_path_factory.mktemp("audit")
     environment = reference("laptop")
     plane = next(of_tenant(environment, environment.tenants[0]))
@@ -41,7 +41,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
         folder / "server",
         kinds=(),
         flags={"kube-apiserver": [f"--{name}={value}" for name, value in audit.items()]},
-        users={NODE: "system:nodes", "eve": "system:authenticated"},  # an audit policy does not see impersonated users
+        users={
+            NODE: "system:nodes",
+            "eve": "system:authenticated",
+        },  # Audit policies match the authenticated user, not the impersonated one.
     )
     try:
         yield running

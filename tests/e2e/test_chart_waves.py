@@ -1,7 +1,7 @@
-"""A chart is promoted over three clusters of tenants in two waves, and comes back: no node is made anew by it.
+"""A chart is promoted over three tenant clusters in two waves and rolled back, without node replacement.
 
-The chart is here in both releases, so that the real helm renders each: what is installed really goes from one to the
-other. The tests run in the order of the file on one region: each leaves it as the next one expects it.
+Both releases of the chart are available, so the real helm renders each of them and the installed release really
+changes. The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NEW_DIGEST, OLD_DIGEST = "sha256:" + "c" * 64, "sha256:" + "d" * 64
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop with a third cluster, the former release of its chart, and the newer one on offer; gone at the end."""
+    """Laptop with a third cluster, the previous release of its chart pinned, and the newer one in the catalogue."""
     local = LocalRegion(tmp_path_factory.mktemp("waves"))
     bench = Workbench(local.environments)
     with_third_cluster(bench)
@@ -48,19 +48,19 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 
 def promote(region: LocalRegion, *options: str) -> str:
-    """Return what a promotion of the chart says, whether it is done or refused."""
+    """Return the outcome of a promotion of the chart."""
     return region.jacquard("promote", ENVIRONMENT, PROMOTED, *options).text
 
 
 def evidence(region: LocalRegion) -> str:
-    """Return a file with what the region is like now."""
+    """Return a file with current evidence of the region."""
     file = Path(region.environments).parent / "evidence.json"
     file.write_text(region.jacquard("status", ENVIRONMENT, "--format", "json").stdout, encoding="utf-8")
     return str(file)
 
 
 def installed(region: LocalRegion) -> dict[str, str]:
-    """Return the digest of the chart that each cluster has."""
+    """Return the digest of the installed chart of each cluster."""
     found = region.api().list(HELM, "HelmRelease")
     return {
         body["metadata"]["namespace"]: body["status"]["history"][0]["ociDigest"]
@@ -70,7 +70,7 @@ def installed(region: LocalRegion) -> dict[str, str]:
 
 
 def runs(region: LocalRegion) -> dict[str, tuple[str, str]]:
-    """Return for each cluster the release whose master runs there, by its image, and Helm's newest revision."""
+    """Return for each cluster the release of its running master, by image, and Helm's latest revision."""
     found = {}
     for cluster in sorted(CLUSTERS):
         api = region.api(cluster)
@@ -84,7 +84,7 @@ def runs(region: LocalRegion) -> dict[str, tuple[str, str]]:
 
 
 def runs_at_last(region: LocalRegion, wanted: dict[str, tuple[str, str]]) -> None:
-    """Wait until the Deployments in the clusters have rolled."""
+    """Wait until the Deployments in the clusters are rolled out."""
     wait_until(lambda: runs(region) == wanted, timeout_seconds=60, what=f"{wanted} run")
 
 
@@ -93,7 +93,7 @@ def at(version: str, revision: str, clusters: set[str]) -> dict[str, tuple[str, 
 
 
 def machines(region: LocalRegion) -> set[str]:
-    """Return what tells the machines of all clusters from any that came later."""
+    """Return the identities of the machines of all clusters."""
     return {body["metadata"]["uid"] for body in region.api().list(CLUSTER_API, "Machine")}
 
 

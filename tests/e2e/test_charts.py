@@ -1,7 +1,7 @@
-"""Charts rendered by the real helm with exactly our values, put strictly to a real API server, and read.
+"""Charts rendered by the real helm with exactly our values, and validated by a strict real API server.
 
-Of the charts that travel in Go modules (``toolchain/modules/charts``); of the others only the paths of values are
-compared. ``docs/add-ons/charts.md`` says which is which.
+This covers the charts in Go modules (``toolchain/modules/charts``); for other charts only the paths of values are
+compared. ``docs/add-ons/charts.md`` lists which is which.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ pytestmark = pytest.mark.e2e
 
 Object = dict[str, Any]
 ON_EVERY_NODE = {"topolvm", "metallb"}
-"""Charts whose agents have to run wherever a tenant's pods do: without them a pod there gets no volume, or a node
-announces no address."""
+"""Charts whose agents must run on every node of tenants: without them a pod gets no volume, or a node announces no
+address.
+"""
 TENANTS = "tenants"
-"""Where a release is installed whose nodes have taints of their pools."""
+"""Namespaces of releases on nodes with taints of their pools."""
 
 
 class Rendered:
-    """What every release of a chart comes to, and an API server that knows the kinds."""
+    """Objects of every release of a chart, and an API server with their kinds."""
 
     def __init__(self, helm: Helm, server: LocalApiServer) -> None:
         self._server = server
@@ -53,7 +54,7 @@ class Rendered:
 
     @cached_property
     def by_release(self) -> dict[str, list[Object]]:
-        """Return the objects of each distinct release, and of charts that none installs yet with their defaults."""
+        """Return the objects of each distinct release, and of unused charts with their defaults."""
         found: dict[str, list[Object]] = {}
         for item in releases():
             chart, spec = chart_of(item), item.body["spec"]
@@ -70,9 +71,9 @@ class Rendered:
             yield from items
 
     def refusal(self, body: Object) -> str | None:
-        """Return what the API server says against an object."""
+        """Return the API server's error for an object; empty if accepted."""
         try:
-            # Forced, as Flux does it: the kinds are there already.
+            # Forced, as in Flux, since the kinds already exist.
             self._server.api.apply(body, field_manager="helm-controller", dry_run=True, force=True)
         except ApiError as error:
             return str(error)
@@ -82,7 +83,7 @@ class Rendered:
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendered]:
     newest = load_environment("laptop", ENVIRONMENTS).versions.kubernetes[-1]
-    helm = Helm(tmp_path_factory.mktemp("helm"), newest)  # skips before anything is started
+    helm = Helm(tmp_path_factory.mktemp("helm"), newest)  # Skips the module before anything is started.
     server = LocalApiServer(tmp_path_factory.mktemp("charts") / "server", kinds=())
     try:
         yield Rendered(helm, server)
@@ -91,7 +92,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendered]:
 
 
 def pods(items: list[Object]) -> Iterator[tuple[Object, Object]]:
-    """Yield what makes pods, with the pod's specification."""
+    """Yield objects that create pods, with the pod's spec."""
     for one in items:
         template = one.get("spec", {}).get("template") or one.get("spec", {}).get("jobTemplate", {}).get(
             "spec", {}
@@ -158,7 +159,7 @@ def test_a_kind_has_one_chart_that_brings_it(rendered: Rendered) -> None:
 
 
 def test_flux_and_a_controller_do_not_write_the_same_field_in_turn(rendered: Rendered) -> None:
-    """A certificate that a chart fills in with a placeholder drifts as soon as its controller writes the real one."""
+    """A certificate for which a chart renders a placeholder drifts as soon as its controller writes the real one."""
     filled = {
         f"{place}: {one['kind']} {one['metadata']['name']}"
         for place, items in rendered.by_release.items()

@@ -1,6 +1,6 @@
-"""What a real API server lets members of teams do in the namespaces of their cluster, and what it refuses.
+"""Permissions of team members in the namespaces of their cluster, at a real API server.
 
-Kubernetes' own controllers fill its roles, count quotas and empty namespaces, each by its own account.
+Kubernetes' own controllers aggregate roles, count quotas and empty namespaces, each with its service account.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Team:
         }
 
     def asks(self, method: str, path: str, body: Body | None = None) -> str:
-        """Return what the server says to a request: nothing when it does as it is asked."""
+        """Return the server's response to a request; empty on success."""
         data = None if body is None else json.dumps(body).encode()
         request = Request(self._server + path, headers=self._headers, method=method, data=data)  # noqa: S310
         try:
@@ -68,7 +68,7 @@ class Team:
             return str(json.loads(refused.read())["message"])
 
     def makes(self, namespace: str, kind: str, body: Body, group: str = "api/v1") -> str:
-        """Return what the server says when an object is to be made."""
+        """Return the server's response to the creation of an object; empty on success."""
         return self.asks("POST", f"/{group}/namespaces/{namespace}/{kind}", body)
 
 

@@ -45,12 +45,12 @@ def project(server: LocalApiServer, tmp_path: Path) -> Project:
     properties["data"] = str(ENVIRONMENTS)
     for entry in program["plugins"]["providers"]:
         entry["path"] = str(paths.ROOT / entry["path"])
-    host = binaries.path("pulumi-language-yaml").parent  # beside the engine in the vendor's releases
+    host = binaries.path("pulumi-language-yaml").parent  # Next to the engine in the vendor's releases
     program["plugins"]["languages"] = [{"name": "yaml", "path": str(host)}]
     made = Project(tmp_path / "project", server.kubeconfig)
     (made.folder / "__main__.py").unlink()
     (made.folder / "Pulumi.yaml").write_text(json.dumps(program))
-    made.init()  # the stack of the program's own project
+    made.init()  # The stack of the program's own project
     return made
 
 

@@ -1,4 +1,4 @@
-"""Components that the kubernetes stand-in makes itself, by the real engine and the Python SDK, at a real API server."""
+"""Components of the kubernetes stand-in, created by the real engine and the Python SDK at a real API server."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def project(server: LocalApiServer, tmp_path: Path) -> Project:
     made = Project(tmp_path / "project", server.kubeconfig, PROGRAM)
     (made.folder / "looms.yaml").write_text(LOOMS)
     for name in ("a", "b"):
-        # Nobody is at work here who would end a deletion in the foreground.
+        # The garbage collector, which would complete a foreground deletion, does not run here.
         background = "annotations: {pulumi.com/deletionPropagationPolicy: background}"
         (made.folder / f"threads-{name}.yaml").write_text(CONFIG_MAP.format(f"warp-{name}, {background}"))
     for folder in ("cloth", "older"):

@@ -1,4 +1,4 @@
-"""Metrics of real controllers: Cluster API and MetalLB serve them by TLS, to accounts that may read them.
+"""Metrics of real controllers: Cluster API and MetalLB serve them over TLS, to authorised accounts only.
 
 Both run with the published arguments for metrics at an API server with RBAC. Prometheus is a user of this server. The
 metrics have the names and labels that `recorded_metrics.yaml` states and the alerts use.
@@ -68,7 +68,7 @@ class Controllers:
 
 
 def _permit(server: LocalApiServer) -> None:
-    """Permit the user to read metrics, as the chart of the monitoring does for Prometheus."""
+    """Permit the user to read metrics, as the monitoring chart does for Prometheus."""
     rules = [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
     api, group = "rbac.authorization.k8s.io", "rbac.authorization.k8s.io/v1"
     role = {"apiVersion": group, "kind": "ClusterRole", "metadata": {"name": PROMETHEUS}, "rules": rules}

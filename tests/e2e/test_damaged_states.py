@@ -1,4 +1,4 @@
-"""A truncated state is one error with the command that restores it, which leads to a state that the engine reads."""
+"""A truncated state is reported as one error with the restore command, which restores a readable state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """The real engine in a repository of regions, with a stack that has a state and a copy of it."""
+    """The real engine in a repository of regions, with a stack, its state and a backup of the state."""
     engine = small_project(tmp_path, monkeypatch)
     engine.prepare("edge-1")
     assert engine.run("up", "edge-1", "--yes").code == 0

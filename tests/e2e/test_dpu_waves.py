@@ -1,6 +1,6 @@
-"""DPUs are promoted in waves and nobody touches anything: a program empties, flashes and opens their hosts.
+"""DPUs are promoted in waves without manual steps: a program drains, flashes and uncordons their hosts.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER_API, METAL3, DPF = "cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1", "provisioning.dpu.nvidia.com/v1alpha1"
 STILL_SECONDS = 180
-"""Longest that no host may get any further: the next is emptied, wiped, flashed and booted as one comes back."""
+"""Longest time without progress of any host: one returns, and the next is drained, wiped, flashed and booted."""
 MOST, MOST_PER_VPC = 6, 4
 CLUSTERS = ("acme-train", "globex-lab")
-"""Clusters of the region, of which each is alone in its VPC."""
+"""Clusters of the region, each of which is the only one in its VPC."""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop, which lets its DPUs go by itself; gone at the end whatever happened."""
+    """Laptop with automatic release of the maintenance hold of its DPUs."""
     local = LocalRegion(tmp_path_factory.mktemp("dpus"))
     release = f"  release: {{max_away: {MOST}, max_away_per_vpc: {MOST_PER_VPC}}}\n  management_api:"
     local.edit(f"{ENVIRONMENT}/region.yaml", "  management_api:", release)
@@ -46,12 +46,12 @@ def noted(body: dict[str, Any], key: str) -> bool:
 
 
 def flashed(region: LocalRegion) -> dict[str, set[str]]:
-    """Return by DPUDeployment the flavors that its DPUs were flashed with."""
+    """Return the flavors with which the DPUs of each DPUDeployment were flashed."""
     return {one["deployment"]: set(one["flavors"]) for one in region.status()["dpu_deployments"]}
 
 
 def state(region: LocalRegion) -> dict[str, Any]:
-    """Return by DPUDeployment what its DPUs are; whenever somebody looks, few hosts are away."""
+    """Return the state of the DPUs of each DPUDeployment; assert that few hosts are unavailable."""
     away = Counter(body["metadata"]["namespace"] for body in hosts(region) if noted(body, AWAY))
     assert away.total() <= MOST
     assert all(away[cluster] <= MOST_PER_VPC for cluster in CLUSTERS)
@@ -59,14 +59,14 @@ def state(region: LocalRegion) -> dict[str, Any]:
 
 
 def evidence(region: LocalRegion) -> str:
-    """Return a file with what the region is like now."""
+    """Return a file with current evidence of the region."""
     file = Path(region.environments).parent / "evidence.json"
     file.write_text(region.jacquard("status", ENVIRONMENT, "--format", "json").stdout, encoding="utf-8")
     return str(file)
 
 
 def tried(api: ApiServer, ref: ObjectRef, patch: dict[str, Any]) -> None:
-    """Send a patch that changes nothing, though it is judged as if it did."""
+    """Send an empty patch, which admission evaluates like a change."""
     query = {"dryRun": "All", "fieldManager": "test"}
     api.request("PATCH", api.path(ref, None), query=query, body=patch, content_type="application/merge-patch+json")
 

@@ -1,6 +1,6 @@
-"""What Kubernetes makes of a cluster with IPv6: API server and controller manager with the ranges that are rendered.
+"""A cluster with IPv6 in Kubernetes: API server and controller manager with the rendered ranges.
 
-The flags are those that k0s makes of its configuration (k0sproject/k0s:pkg/component/controller).
+The flags are those that k0s derives from its configuration (k0sproject/k0s:pkg/component/controller).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pods of two tenants on one InfiniBand fabric: each in its own partition at the fabric manager, or not started.
+"""Pods of two tenants on one InfiniBand fabric start only in their own partition of the fabric manager.
 
-The region has a small UFM and plays ib-kubernetes, Multus and the plugin of the ports by what is rendered
-(docs/lab/rehearsal.md). No packet is sent. The fabric comes to a region that is up, as it would to any.
+The region has a small UFM, and simulates ib-kubernetes, Multus and the CNI plug-in of the ports from the rendered
+objects (docs/lab/rehearsal.md). No packet is sent. The fabric is added to a running region, as for users.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LISTED = f"    fabrics: [{FABRIC}]\n    egress: public"
 
 @pytest.fixture(scope="module")
 def on_fabric(region: LocalRegion) -> LocalRegion:
-    """The region, up, with a fabric on which both VPCs have partitions."""
+    """The running region with a fabric on which both VPCs have partitions."""
     region.edit(f"{ENVIRONMENT}/region.yaml", "control_planes:\n", f"{DATA}control_planes:\n")
     for tenant in ("acme", "globex"):
         region.edit(f"{ENVIRONMENT}/tenants/{tenant}.yaml", "    egress: public", LISTED)
@@ -48,7 +48,7 @@ def on_fabric(region: LocalRegion) -> LocalRegion:
 
 
 def job(name: str, ports: int = 1, network: str = FABRIC) -> dict[str, Any]:
-    """Return a pod that asks for ports, and names the attachment once for each."""
+    """Return a pod that requests ports, with one attachment for each."""
     container = {
         "name": "work",
         "image": PUBLIC[0],
@@ -68,14 +68,14 @@ def runs(region: LocalRegion, name: str, cluster: str = ACME) -> bool:
 
 
 def refusal(region: LocalRegion, name: str) -> str:
-    """Return why a pod of acme has no sandbox, as its kubelet says; nothing as long as it says nothing."""
+    """Return the kubelet's reason for the missing sandbox of a pod of acme; empty if it has reported none."""
     events = region.api(ACME).list("v1", "Event", namespace="default")
     told = [one["message"] for one in events if one["involvedObject"]["name"] == name]
     return next((message for message in told if "sandbox" in message), "")
 
 
 def partitions(region: LocalRegion) -> dict[str, list[str]]:
-    """Return the members of each partition that has any."""
+    """Return the members of each non-empty partition."""
     path = region.home / "regions" / ENVIRONMENT / PARTITIONS
     there = json.loads(path.read_text()) if path.exists() else {}
     return {pkey: sorted(members) for pkey, members in there.items() if members}
@@ -149,7 +149,7 @@ def test_by_a_wrong_login_ib_kubernetes_does_not_run_and_pods_wait_until_it_is_r
     wait_until(lambda: waits_for() == "CrashLoopBackOff", timeout_seconds=60, what="ib-kubernetes ends by its login")
     wait_until(lambda: bool(refusal(on_fabric, "patient")), timeout_seconds=60, what="the pod says why it waits")
     waited = runs(on_fabric, "patient")
-    management.delete(secret)  # the platform gives the right one
+    management.delete(secret)  # The platform sets the correct one.
 
     wait_until(lambda: runs(on_fabric, "patient"), timeout_seconds=60, what="the pod runs once the login is right")
     assert (waited, waits_for()) == (False, "")

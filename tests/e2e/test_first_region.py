@@ -1,6 +1,6 @@
-"""The page for new users, run as it is written: from an empty folder to a region that is up, changed, and gone.
+"""The page for new users, executed literally: from an empty folder to a region that is created, changed and deleted.
 
-Slow, so it runs at night; what needs no engine is run by each test of the command.
+Nightly, since it is slow; the unit tests of the commands cover the steps without an engine.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
         region.kill_running_commands()
         region.jacquard("down", "edge-1")
         for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
-            written.unlink()  # where Pulumi.yaml of this clone says
+            written.unlink()  # Location that Pulumi.yaml of this clone names
     assert processes_of(region.home) == []

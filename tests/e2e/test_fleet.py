@@ -1,6 +1,6 @@
-"""Two regions on one machine at the same time: an order, a campaign that stops, and the end of a region.
+"""Two regions on one machine in parallel: an order, a campaign that stops, and the retirement of a region.
 
-Slow, so it runs at night. The steps build on each other: each test starts from the state that the one before it leaves.
+Nightly, since it is slow. The steps build on each other: each test depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Fleet:
         return self.full.jacquard(*arguments)
 
     def merged(self) -> None:
-        """Commit the data as they are."""
+        """Commit the current data."""
         git(self.data.parent, "add", self.data.name)
         git(self.data.parent, *COMMIT, "--allow-empty")
 
@@ -77,7 +77,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Two regions that were applied at the same time."""
+    """Two regions that were applied in parallel."""
     folder = tmp_path_factory.mktemp("fleet") / "clone"
     data = folder / "environments"
     shutil.copytree(ENVIRONMENTS / "catalog", data / "catalog")
@@ -97,7 +97,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
             region.kill_running_commands()
             region.jacquard("down", region.environment)
             for written in (paths.ROOT / "environments").glob(f"Pulumi.{region.environment}*.yaml"):
-                written.unlink()  # where Pulumi.yaml of this clone says
+                written.unlink()  # Location that Pulumi.yaml of this clone names
     assert processes_of(found.full.home) == []
 
 
@@ -179,7 +179,7 @@ def test_a_campaign_stops_after_a_failed_soak(fleet: Fleet, tmp_path: Path) -> N
 
 def test_a_region_is_drained_and_retired_beside_the_other(fleet: Fleet) -> None:
     before, project = machines(fleet.roomy), fleet.data.parent
-    (fleet.data / "campaigns" / "driver.yaml").unlink()  # whose second step would promote the region
+    (fleet.data / "campaigns" / "driver.yaml").unlink()  # The second step would promote the region.
     for step in retired_region():
         match step:
             case Edit():

@@ -1,6 +1,6 @@
-"""The layout of Flux at its real controllers: order, readiness, tenant clusters, marked objects and removed slices.
+"""The Flux layout at real Flux controllers: order, readiness, tenant clusters, marked objects and removed slices.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 REGION, FOLDER = "laptop", "regions/laptop"
 FIRST = f"{FOLDER}/delivery/kustomization-{REGION}.yaml"
-"""The only file that a person applies."""
+"""The only file that users apply manually."""
 
 
 class Delivered:
-    """The region at Flux: API servers of the management cluster and of tenant clusters."""
+    """The region delivered by Flux: API servers of the management cluster and of tenant clusters."""
 
     def __init__(self, flux: FluxControllers, inside: dict[str, LocalApiServer], parts: Layout) -> None:
         self.flux, self.inside, self.parts = flux, inside, parts
@@ -44,13 +44,13 @@ class Delivered:
         return self.flux.api if cluster == MANAGEMENT else self.inside[cluster].api
 
     def live(self, part: Part) -> dict[ObjectRef, dict[str, Any] | None]:
-        """Return the objects of a part; None for those that are not there."""
+        """Return the live objects of a part; None for missing ones."""
         api = self.api(part.cluster)
         refs = [ObjectRef(item.api_version, item.kind, item.name, item.namespace) for item in part.objects]
         return {ref: api.get(ref) for ref in refs}
 
     def versions(self) -> dict[tuple[str, ObjectRef], str]:
-        """Return the ``resourceVersion`` of each object, except those that report the state of Flux itself."""
+        """Return the ``resourceVersion`` of each object, except those with Flux's own state."""
         return {
             (part.cluster, ref): (body or {})["metadata"]["resourceVersion"]
             for part in self.parts.parts
@@ -59,7 +59,7 @@ class Delivered:
         }
 
     def wait_applied(self, *slices: str) -> None:
-        """Wait until all objects of slices are there."""
+        """Wait until all objects of slices exist."""
         for part in self.of_slice(*slices):
             self.flux.until(lambda objects=part: all(self.live(objects).values()), f"{part.path} is applied")
 

@@ -1,4 +1,4 @@
-"""What a stranger does: clone, ``make up``, twice; then a second clone beside it. Slow, so it runs at night."""
+"""Steps of a new contributor: clone, ``make up`` twice, then a second clone in parallel. Nightly, since it is slow."""
 
 from __future__ import annotations
 

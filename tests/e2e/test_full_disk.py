@@ -1,4 +1,4 @@
-"""A disk that is full before or during an ``up``: one error with a remedy, and nothing is lost or created twice.
+"""A disk that is full before or during an ``up``: one error with a remedy; objects are neither lost nor duplicated.
 
 The real engine applies objects to a real API server, with its state on a small disk.
 """
@@ -99,9 +99,9 @@ def test_a_disk_that_becomes_full_during_an_up_costs_one_command_at_most(
 
 
 def restored_up(mill: FaultyStack) -> Run:
-    """Apply the stack; if its state is damaged, after the command in the error.
+    """Apply the stack; if its state is damaged, run the command in the error first.
 
-    Whether the last write replaced the state with a part depends on the space that earlier writes had freed.
+    Whether the last write truncated the state depends on the space that earlier writes had freed.
     """
     before = mill.uids()
     try:

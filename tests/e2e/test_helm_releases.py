@@ -1,4 +1,4 @@
-"""Releases that the real helm installs, in the management cluster too: recorded, and put right when edited."""
+"""Releases that the real helm installs, also in the management cluster: recorded, and repaired after manual edits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLE = ObjectRef("rbac.authorization.k8s.io/v1", "ClusterRole", "node-features-n
 
 
 def listed(region: LocalRegion, cluster: str) -> dict[str, str]:
-    """Return the status of each release of a cluster, as helm itself reads it."""
+    """Return the status of each release of a cluster, as reported by helm."""
     kubeconfig = region.home / "regions" / ENVIRONMENT / "kubeconfigs" / f"{cluster}.yaml"
     command = [binaries.path("helm"), "list", "--all-namespaces", "--output", "json", "--kubeconfig", kubeconfig]
     told = subprocess.run(command, capture_output=True, text=True, check=True, env=region.variables)

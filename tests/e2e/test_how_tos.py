@@ -1,4 +1,4 @@
-"""The pages for single tasks, run as they are written, one after the other in one region. Slow, so it runs at night."""
+"""The pages for single tasks, executed literally and in sequence in one region. Nightly, since it is slow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 LAST = "retire-a-tenant"
-"""Page that removes the tenant which the others use."""
+"""Page that removes the tenant which the other pages use."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         region.kill_running_commands()
         region.jacquard("down", "edge-1")
         for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
-            written.unlink()  # where Pulumi.yaml of this clone says
+            written.unlink()  # Location that Pulumi.yaml of this clone names
     assert processes_of(region.home) == []
 
 
@@ -78,6 +78,6 @@ def _follow(region: LocalRegion, project: Path, page: str) -> None:
             case Command(words=(_, *arguments)):
                 outcome = region.run(JACQUARD, *arguments)
                 assert outcome.code == 0, f"{arguments}: {outcome.text}"
-                if arguments[0] == "up":  # what is applied is committed
+                if arguments[0] == "up":  # Applied data are committed.
                     git(project, "add", "environments")
                     git(project, *COMMIT, "--allow-empty")

@@ -1,8 +1,8 @@
-"""What upstream holds immutable is never changed in place: another object comes, is named, and the former goes.
+"""Edits of immutable upstream fields create a new object, update references, and delete the previous object.
 
-The engine plans and applies edits of a region that has no node: a cluster that retires leaves the API server that
-Kube-OVN and plain policies need. The tests run in the order of the file on that region. Which edit reaches what is
-immutable, and what refuses all others, is `tests/unit/rules/test_immutable_rows.py`.
+The engine plans and applies edits of a region without nodes: a retiring cluster keeps the API server that Kube-OVN and
+plain policies need. The tests run in the order of the file on that region. `tests/unit/rules/test_immutable_rows.py`
+covers which edits reach immutable fields, and which rule rejects all others.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SIZES = {"hosts": "/26", "pods": "/20", "services": "/22", "load_balancers": "/2
 VPC_API, SERVICE_API = "vpc.dpu.nvidia.com/v1alpha1", "svc.dpu.nvidia.com/v1alpha1"
 FLASH_API = "provisioning.dpu.nvidia.com/v1alpha1"
 NETWORKS = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
-"""Kinds of a VPC on OVN, each after what it names."""
+"""Kinds of a VPC on OVN, each after the kinds that it references."""
 FLASHED = {"BFB": "bfb", "DPUFlavor": "flavor"}
-"""What a DPU is flashed with, and the field of a DPUDeployment that names it."""
+"""Kinds with which a DPU is flashed, and the field of a DPUDeployment that references them."""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop with one tenant, VPCs on OVN and one behind policies; gone at the end whatever happened."""
+    """Laptop with one tenant, VPCs on OVN, and one VPC with network policies."""
     local = LocalRegion(tmp_path_factory.mktemp("immutable"))
     (local.environments / ENVIRONMENT / "tenants" / "acme.yaml").unlink()
     local.rewrite(GLOBEX, emptied)
@@ -46,7 +46,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 
 def emptied(tenant: dict[str, Any]) -> None:
-    """Leave the tenant two VPCs on OVN without a cluster, and move its cluster, which retires, behind policies."""
+    """Leave the tenant two VPCs on OVN without clusters, and move its retiring cluster to a VPC with policies."""
     [cluster] = tenant["clusters"]
     for name, isolation in (("flat", "policy-only"), ("annex", "dpf-ovn")):
         tenant["vpcs"].append({"name": name, "isolation": isolation, **SIZES})
@@ -74,7 +74,7 @@ def test_a_vpc_on_ovn_under_another_name_is_another_vpc_of_the_same_class(region
     plan = previewed(region)
     done = applied(region)
 
-    assert plan.blocked == []  # the VPC that the former is called after has left the data
+    assert plan.blocked == []  # The VPC with the former name is no longer in the data.
     assert plan.names["create"]["DPUVPC"] == {"tenant-globex/outpost"}
     assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/annex"}
     assert plan.names["update"]["IsolationClass"] == {"ovn"}
@@ -120,7 +120,7 @@ def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: 
 
 
 def between(isolation: str, *add_ons: str) -> Callable[[Any], None]:
-    """Return the edit that puts the VPC of the cluster behind something else."""
+    """Return the edit that changes the isolation backend of the cluster's VPC."""
 
     def edit(tenant: dict[str, Any]) -> None:
         tenant["vpcs"][1].update(isolation=isolation)

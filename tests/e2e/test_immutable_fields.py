@@ -1,7 +1,7 @@
-"""What DPF holds immutable is never changed in place: an edit makes another object, and others name that instead.
+"""Edits of immutable DPF fields create a new object, and other objects reference it.
 
-A real API server with the published kinds has all that the laptop declares for DPUs and networks, and gets what it
-declares after an edit. `test_dpu_waves.py` has such an edit in a whole region.
+A real API server with the published kinds has all declared objects of the laptop for DPUs and networks, and then gets
+those declared after an edit. `test_dpu_waves.py` has such an edit in a whole region.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Kinds = Mapping[str, int]
 
 
 def declared(bench: Workbench) -> dict[str, Manifest]:
-    """Return what the data declare of DPUs and their networks."""
+    """Return the declared objects of DPUs and their networks."""
     environment = bench.load()
     every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
     return {item.key: item for item in every if item.api_version.partition("/")[0] in GROUPS}
@@ -47,7 +47,7 @@ def declared(bench: Workbench) -> dict[str, Manifest]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    published = CrdFolder()  # skips before anything is started
+    published = CrdFolder()  # Skips the module before anything is started.
     bench = Workbench(copy_data(tmp_path_factory.mktemp("data") / "environments", "laptop"))
     kinds = {(item.api_version.partition("/")[0], item.kind) for item in declared(bench).values()}
     started = LocalApiServer(tmp_path_factory.mktemp("immutable") / "server", kinds=())
@@ -62,11 +62,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 @pytest.fixture
 def bench(server: LocalApiServer, tmp_path: Path) -> Iterator[Workbench]:
-    """The laptop's data, and what they declare in the API server; nothing of it is left there."""
+    """The laptop's data with their declared objects in the API server; the objects are deleted afterwards."""
     found = Workbench(copy_data(tmp_path / "environments", "laptop"))
     found.edit(GLOBEX, "clusters:\n", f"{EMPTY}\nclusters:\n")
     found.allocate_checked()
-    promoted(found, "mirror")  # to the newest templates, which any edit would bring besides
+    promoted(found, "mirror")  # Promote to the newest templates first, since any edit would do so as well.
     before = declared(found)
     put(server, before)
     yield found
@@ -80,19 +80,19 @@ def put(server: LocalApiServer, items: Mapping[str, Manifest]) -> None:
 
 
 def promoted(bench: Workbench, field: str) -> None:
-    """Change what DPUs are, and promote all of them."""
+    """Change the intent of DPUs, and promote all of them."""
     bench.edit(*DATA[field][0])
     bench.promote_dpus()
 
 
 def moved_to_hbn(bench: Workbench) -> None:
-    """Move the VPC on OVN in which no node runs to HBN, which is refused for any other."""
+    """Move the VPC on OVN without nodes to HBN, which is rejected for VPCs with nodes."""
     bench.edit(GLOBEX, EMPTY, EMPTY.replace("dpf-ovn", "dpf-hbn"))
     bench.allocate_checked()
 
 
 class Case(NamedTuple):
-    """An edit, and how many objects of which kinds come, go, or name another object."""
+    """An edit, and the number of objects by kind that are created, deleted, or get another reference."""
 
     edit: Callable[[Workbench], None]
     come: Kinds
@@ -130,7 +130,7 @@ def test_an_edit_makes_another_object_and_points_there(server: LocalApiServer, b
     assert Counter(before[key].kind for key in changed if before[key].kind == "DPUDeployment") == case.name_others
 
     kept = {item.key: server.api.get(ObjectRef.of(dict(item.body))) for item in go}
-    put(server, after)  # the API server refuses none of it
+    put(server, after)  # The API server accepts all of it.
     assert {item.key: server.api.get(ObjectRef.of(dict(item.body))) for item in go} == kept
 
 

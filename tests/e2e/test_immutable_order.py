@@ -1,7 +1,7 @@
-"""What DPF holds immutable is followed by other objects, in order, by the engine at one API server with its kinds.
+"""The engine replaces objects with immutable DPF fields in the correct order, at one API server with their kinds.
 
-Of the laptop's objects only those of DPF are declared, by the components' own way to the engine. A region that has all
-of them, and the words that people give, is in `test_immutable_edits.py`, each night.
+Of the laptop's objects only those of DPF are declared, by the components. The nightly `test_immutable_edits.py` has a
+region with all objects, and the confirmation tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLASHED = [("provisioning.dpu.nvidia.com/v1alpha1", kind) for kind in ("BFB", "D
 CLASS = ("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass")
 SPARE = ("DPUDeployment", "spare-")
 NETWORKS = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
-"""Kinds of a VPC on OVN, each after what it names."""
+"""Kinds of a VPC on OVN, each after the kinds that it references."""
 COME_AND_GO = {
     "BFB": (1, 1),
     "DPUFlavor": (1, 1),
@@ -42,13 +42,13 @@ COME_AND_GO = {
     "DPUVPC": (1, 2),
     "DPUVirtualNetwork": (1, 2),
 }
-"""How many objects of a kind come and go: an image and a flavor, a VPC under another name, one on another backend."""
+"""Number of created and deleted objects by kind: an image and a flavor, a renamed VPC, a VPC with another backend."""
 NAME_OTHERS = {"DPUDeployment", "DPUServiceConfiguration", "IsolationClass"}
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
-    """The laptop's data with two more VPCs on OVN, in which no node runs."""
+    """The laptop's data with two more VPCs on OVN, without nodes."""
     found = Workbench(copy_data(tmp_path_factory.mktemp("data") / "environments", "laptop"))
     found.edit(GLOBEX, "clusters:\n", f"{VPCS}\nclusters:\n")
     found.allocate_checked()
@@ -63,7 +63,7 @@ def server(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def project(server: LocalApiServer, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A stack with what the data declare of DPUs and their networks."""
+    """A stack with the declared objects of DPUs and their networks."""
     return stack(server, bench, GROUPS, tmp_path_factory.mktemp("project") / "order")
 
 
@@ -105,7 +105,7 @@ def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
         *(operations_on(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration"))
     )
     for kind, former in kept.items():
-        assert former.items() < uids(server, *kind).items()  # DPUs that have it have it still
+        assert former.items() < uids(server, *kind).items()  # DPUs that use it keep it.
     assert uids(server, *CLASS) == isolation
 
 

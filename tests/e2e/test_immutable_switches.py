@@ -1,6 +1,6 @@
-"""A VPC goes to Kube-OVN and back by other objects, in order, by the engine at one API server with Kube-OVN's kinds.
+"""A VPC moves to Kube-OVN and back by ordered replacement of objects, at one API server with Kube-OVN's kinds.
 
-The cluster that it is for has no nodes. Kube-OVN refuses to delete a VPC that has a switch (KOVN:pkg/webhook/vpc.go).
+Its cluster has no nodes. Kube-OVN rejects the deletion of a VPC with a switch (KOVN:pkg/webhook/vpc.go).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ POOL = {"name": "lab", "role": "system", "instance_type": "cpu-gen4", "nodes": 1
 
 
 def put_behind(bench: Workbench, isolation: str, *add_ons: str) -> None:
-    """Put the VPC of a cluster that retires behind something, with the add-ons that bring it."""
+    """Set the isolation backend of a retiring cluster's VPC, with the add-ons that provide it."""
     path = bench.folder / GLOBEX
     header, _, text = path.read_text().partition("\n")
     tenant: dict[str, Any] = yaml.safe_load(text)
@@ -38,7 +38,7 @@ def put_behind(bench: Workbench, isolation: str, *add_ons: str) -> None:
 
 @pytest.fixture
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
-    """The laptop's data with one tenant, whose VPC is behind policies."""
+    """The laptop's data with one tenant, whose VPC is isolated by policies."""
     found = Workbench(copy_data(tmp_path_factory.mktemp("data") / "environments", "laptop"))
     (found.folder / "tenants" / "acme.yaml").unlink()
     for path in found.folder.glob("*.lock.yaml"):
@@ -49,7 +49,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 
 @pytest.fixture
 def project(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A stack with what the data declare of it, at an API server that has the kinds of both ways."""
+    """A stack with the tenant's declared objects, at an API server with the kinds of both backends."""
     policies = declared(bench, GROUPS)
     put_behind(bench, "kube-ovn")
     every = [*policies, *declared(bench, GROUPS)]

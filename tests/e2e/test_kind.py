@@ -1,7 +1,7 @@
-"""The real kind reads our configuration: it is strict about fields, and leads to the container and kubeadm settings.
+"""The real kind accepts our configuration with strict fields, and derives the container and kubeadm settings.
 
-No daemon is needed: a program in place of ``docker`` answers as a container that starts, records what kind sends, and
-fails where kubeadm would run.
+No daemon is needed: a program in place of ``docker`` answers as a container that starts, records the commands of kind,
+and fails where kubeadm would run.
 """
 
 from __future__ import annotations

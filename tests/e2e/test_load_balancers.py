@@ -1,7 +1,7 @@
-"""Services of type LoadBalancer in tenants' clusters: the real MetalLB gives addresses, and the real ExternalDNS names.
+"""Services of type LoadBalancer in tenant clusters get addresses from the real MetalLB, and names from ExternalDNS.
 
-Their charts are rendered by the real helm with the values of our releases; each program runs with the rights that its
-chart or we give it, for the simulated pod of its Deployment.
+The real helm renders their charts with the values of our releases. Each program runs for the simulated pod of its
+Deployment, with the permissions that its chart or we grant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def serve(api: ApiServer, ref: ObjectRef = WEB, **annotations: str) -> None:
 
 
 def order(region: LocalRegion) -> None:
-    """Order the add-on for the cluster without it, unless an earlier test did."""
+    """Add the add-on to the cluster that lacks it, unless an earlier test did."""
     if ORDERED not in (region.environments / TENANT).read_text():
         region.edit(TENANT, ADD_ONS, ORDERED)
         region.up()
@@ -57,14 +57,14 @@ def await_address(api: ApiServer, ref: ObjectRef = WEB) -> str:
 
 
 def controllers(region: LocalRegion) -> set[str]:
-    """Return the clusters in which a controller of MetalLB runs."""
+    """Return the clusters with a running MetalLB controller."""
     told = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
     names = [part["name"].split("/") for part in json.loads(told.stdout)["parts"] if part["alive"]]
     return {name[0] for name in names if name[-1] == "metallb-controller"}
 
 
 def belongs_to(region: LocalRegion, address: str) -> list[str]:
-    """Return the VPCs that have an address among those of their load balancers."""
+    """Return the VPCs whose load balancer range contains an address."""
     vpcs: dict[str, Any] = load_environment(ENVIRONMENT, region.environments).allocations.vpcs
     return [name for name, vpc in vpcs.items() if ip_address(address) in vpc.load_balancers]
 
@@ -85,7 +85,7 @@ def test_a_load_balancer_gets_an_address_of_its_vpc_from_the_real_metallb(runnin
 def test_a_load_balancer_has_the_names_below_its_clusters_own_that_it_asks_for_and_no_others(
     running: LocalRegion,
 ) -> None:
-    """The cluster's ExternalDNS writes them, and the region's the name of its API."""
+    """The cluster's ExternalDNS writes them, and the region's one writes the name of its API."""
     api, folder = running.api(ACME), running.home / "regions" / ENVIRONMENT
     region = load_environment(ENVIRONMENT, running.environments).region
     assert region.dns is not None

@@ -1,6 +1,6 @@
-"""Queries of the dashboards of logs, at a real store of logs with records as collectors and API servers write them.
+"""Queries of the log dashboards at a real log store, with records as collectors and API servers write them.
 
-Grafana and its plug-in do not run. Variables are replaced, and paths and arguments are set, as the plug-in does it
+Grafana and its plug-in do not run. The test replaces variables, and sets paths and arguments, as the plug-in does
 (VLDS:src/README.md Variable interpolation, pkg/plugin/query.go).
 """
 

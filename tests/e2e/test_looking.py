@@ -1,4 +1,4 @@
-"""What the program sees for itself at a real API server: readiness, fields that no kind has, objects of others."""
+"""Direct checks of the program at a real API server: readiness, unknown fields, and objects of other owners."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def manifest(api_version: str, kind: str, namespace: str, name: str = "weft", **
 
 
 def told(server: LocalApiServer, *items: Manifest, recorded: tuple[Manifest, ...] = ()) -> tuple[list[str], list[str]]:
-    """Return which objects have unknown fields, and which are there although the stack did not make them."""
+    """Return the objects with unknown fields, and the existing objects that the stack did not create."""
     names = frozenset((type_token(item), child_name("c", item)) for item in recorded)
     found = object_errors(server.api, [("c", items)], names)
     return list(found.unknown), list(found.foreign)
@@ -87,7 +87,7 @@ def checking(server: LocalApiServer) -> ReadinessCheck:
 
 def test_a_preview_tells_what_is_there_and_not_ready(server: LocalApiServer, place: str) -> None:
     item = awaited(place, online=False)
-    assert list(not_ready(server.api, [item])) == []  # the run will make it
+    assert list(not_ready(server.api, [item])) == []  # The run will create it.
 
     server.api.apply(item.body, field_manager="test")
 

@@ -1,4 +1,4 @@
-"""Groups of an endpoint by LeaderWorkerSet's real controller: StatefulSets, exclusive racks, and closed webhooks."""
+"""Groups of an endpoint by LeaderWorkerSet's real controller: StatefulSets, exclusive racks, and failing webhooks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Endpoint:
 
 
 def creates(lws: LwsCluster, body: dict[str, Any]) -> str:
-    """Return why the API server refuses to create an object; empty if it does not."""
+    """Return the API server's reason for rejecting the creation of an object; empty if it is created."""
     try:
         lws.api.create(body, field_manager="test")
     except ApiError as error:
@@ -68,7 +68,7 @@ def creates(lws: LwsCluster, body: dict[str, Any]) -> str:
 
 
 def pod(name: str, labels: dict[str, str]) -> dict[str, Any]:
-    """Return a pod that the standard of the namespace allows."""
+    """Return a pod that the Pod Security standard of the namespace permits."""
     container = {
         "name": "main",
         "image": "example/one",
@@ -91,7 +91,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     environment = reference("us-east-04a")
     [found] = [one for one in clusters(environment) if one.cluster.name == "aurelia-train"]
     spec = ServingSpec.model_validate({"priority": "high", "endpoints": [ENDPOINT]})
-    # Without InfiniBand, whose ports nodes without a kubelet do not have.
+    # Without InfiniBand, since nodes without a kubelet have no such ports.
     placed = replace(found, cluster=changed(found.cluster, queues=None, serving=spec))
     [given] = serving.of_cluster(environment, placed)
     [served] = given.endpoints

@@ -1,9 +1,9 @@
-"""How many nodes Cluster API's own health check repairs when many break at once, counted from each repair it begins.
+"""Remediations by Cluster API's health check when many nodes fail together, counted from each started remediation.
 
-Fifty nodes stand in racks of seven hosts, and so in as many rollout groups as racks. The hosts boot from the network,
-twenty at a time. Kubelets are simulated: a test lets nodes say that they are not ready. Quarters of an hour that a
-health check waits are made seconds; its brake is the one that was rendered. Repairs have no strategy, so that
-Metal3 does not act on them: what is counted is what would be power-cycled.
+Fifty nodes are in racks of seven hosts, with one rollout group per rack. The hosts boot from the network, twenty at a
+time. Kubelets are simulated: a test sets nodes to not ready. Timeouts of the health check are seconds instead of
+quarters of an hour; its limit is the rendered one. Remediations have no strategy, so Metal3 ignores them: the test
+counts the hosts that would be power-cycled.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 POOL, NODES, RACKS = "train", 50, 10
 UNREADY_SECONDS = 6
 STARTUP_SECONDS = 30
-"""The least that is watched at all."""
+"""Minimum duration of the observation."""
 _FILLED_SECONDS = 300.0
 _SCALE = 60
-"""By how much the hours of metal are shortened where a queue drains."""
+"""Factor by which timeouts of hardware are shortened while a queue drains."""
 _TURN_SECONDS = 24
-"""What a host takes for its image there: not quite half an hour of metal, which the rules allow for a turn."""
+"""Time to write an image: almost half an hour on hardware, the maximum that the rules permit for a turn."""
 _DEPLOYMENT = ("cluster.x-k8s.io/v1beta2", "MachineDeployment")
 _STAGE = "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provisioned"
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """A pool of fifty nodes, all ready; gone at the end whatever happened."""
+    """A pool of fifty ready nodes."""
     folder = tmp_path_factory.mktemp("mass-failures")
     with deleted_at_exit(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS, network_boot=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
@@ -93,7 +93,7 @@ def health(region: LocalRegion) -> Health:
 
 @pytest.fixture
 def bounds(region: LocalRegion, health: Health) -> Iterator[dict[Group, int]]:
-    """Give what the rules say of each group, while all nodes are ready and none is under repair, before and after."""
+    """Yield the limits of the rules for each group; afterwards restore all nodes and wait for remediations."""
     environment = load_environment(ENVIRONMENT, region.environments)
     [pool] = environment.tenants[0].clusters[0].pools
     groups = health.machines()
@@ -191,7 +191,7 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
     assert len(watched_uids(tmp_path / "repairs.json")) <= within < NODES
     assert watched_uids(tmp_path / "machines.json") == queued == uids(region)
     assert not any(machine["status"].get("nodeRef") for those in health.machines().values() for machine in those)
-    # A loaded machine claims hosts for all machines only after the first ones took longer than they may.
+    # On a loaded machine, hosts for the last machines are claimed only after the timeout of the first ones.
     wait_until(
         lambda: hosts_in(region, "delayed") == {"available": NODES - PROVISIONED_AT_ONCE},
         timeout_seconds=_FILLED_SECONDS,
@@ -201,7 +201,7 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
 
 
 def emptied(region: LocalRegion) -> dict[str, int]:
-    """Let no machine be left; return how many each deployment had."""
+    """Scale all deployments to zero; return the number of machines that each had."""
     sizes = {one["metadata"]["name"]: one["spec"]["replicas"] for one in region.api().list(*_DEPLOYMENT)}
     for name in sizes:
         scale(region, name, 0)
@@ -215,13 +215,13 @@ def scale(region: LocalRegion, deployment: str, replicas: int) -> None:
 
 
 def last(region: LocalRegion, delay: dict[str, int]) -> None:
-    """Let an image take so long to be written."""
+    """Set the duration of writing an image."""
     ref = ObjectRef("kwok.x-k8s.io/v1alpha1", "Stage", "host-provisioned")
     region.api().patch(ref, {"spec": {"delay": delay}}, field_manager="test")
 
 
 def hosts_in(region: LocalRegion, status: str | None = None) -> Counter[str]:
-    """Return how many hosts are in each state, or those of an operational status alone."""
+    """Return the number of hosts in each state, optionally of one operational status."""
     found = [host["status"] for host in region.api().list(*HOST) if "status" in host]
     return Counter(
         one["provisioning"]["state"] for one in found if status is None or one["operationalStatus"] == status
@@ -229,7 +229,7 @@ def hosts_in(region: LocalRegion, status: str | None = None) -> Counter[str]:
 
 
 def start_up_seconds(machine: dict[str, Any]) -> float:
-    """Return how long a Machine took from its creation until its node was ready."""
+    """Return the time from the creation of a Machine until its node was ready."""
     [ready] = [one for one in machine["status"]["conditions"] if one["type"] == "NodeReady"]
     made, ended = (
         dt.datetime.fromisoformat(text)

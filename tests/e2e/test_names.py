@@ -1,9 +1,8 @@
-"""Names in the DNS by the real ExternalDNS: its chart with the values of our releases, and signed updates over TCP.
+"""DNS records by the real ExternalDNS: its chart with the values of our releases, and signed updates over TCP.
 
-Its pods are those that the chart makes; both run as the local region runs them
-(`jacquard.lab.rehearsal.operators.programs`), with
-the rights that we give them, and write to the name server of a local region. One API server stands for the management
-cluster and for the tenant's, so that each of the two also sees what is the other's to write.
+Its pods are those of the chart. They run as in the local region (`jacquard.lab.rehearsal.operators.programs`), with the
+permissions that we grant, and write to the name server of a local region. One API server represents both the management
+cluster and the tenant's, so each of the two also sees the other's sources.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ RIGHTS = {"ClusterRole", "ClusterRoleBinding"}
 
 
 class Written:
-    """An API server with what the chart makes of each release, and a name server that its pods write to."""
+    """An API server with the chart's objects of each release, and a name server that its pods write to."""
 
     def __init__(self, server: LocalApiServer, helm: Helm, region: Region) -> None:
         self.api = server.api
@@ -82,10 +81,10 @@ class Written:
         return addresses_of(self._region.folder, self.zone)
 
     def await_records(self, wanted: dict[str, list[str]]) -> None:
-        """Let what runs write, until the zone has exactly these names.
+        """Wait until the zone has exactly these names, while the pods write.
 
         Raises:
-            AssertionError: It has others after a while.
+            AssertionError: The zone has other names after the timeout.
         """
 
         def reached() -> bool:
@@ -95,7 +94,7 @@ class Written:
         wait_until(reached, timeout_seconds=60, what=f"{wanted} are the names, and not {self.records()}")
 
     def serve(self, name: str, hostname: str, address: str, **annotations: str) -> None:
-        """Make a load balancer that asks for a name, with the address that it was given."""
+        """Create a load balancer that requests a name, with its assigned address."""
         ref = ObjectRef("v1", "Service", name, SHOP)
         metadata = {"name": name, "namespace": SHOP, "annotations": {HOST_NAME: hostname, **annotations}}
         spec = {"type": "LoadBalancer", "selector": {"app": name}, "ports": [{"port": 80}]}
@@ -104,16 +103,16 @@ class Written:
         self.api.patch(ref, status, subresource="status", field_manager="test")
 
     def write(self, name: str, address: str) -> None:
-        """Write a name to the name server as a person does who has the key."""
+        """Write a name to the name server, as a user with the key could."""
         keys = dns.tsigkeyring.from_text({SIMULATED: SIMULATED})
         asked = dns.update.UpdateMessage(self.zone, keyring=keys, keyalgorithm="hmac-sha256")
         asked.add(name, 60, "A", address)
         dns.query.tcp(asked, LOOPBACK, timeout=10, port=self._names.port)
 
     def told(self, name: str) -> set[str]:
-        """Return what ExternalDNS says to whoever made a Service.
+        """Return the events of ExternalDNS about a Service.
 
-        Others speak there too: an API server that meets a Service before it has read the Service's address reports
+        Other components report there too: an API server that reads a Service before its address reports
         `ClusterIPNotAllocated` (kubernetes/kubernetes:pkg/registry/core/service/ipallocator/controller/repairip.go).
         """
         events = self.api.list("events.k8s.io/v1", "Event", namespace=SHOP)
@@ -124,7 +123,7 @@ class Written:
         self.api.apply(body, field_manager="test", force=True)
 
     def _run(self, namespace: str, template: dict[str, Any]) -> None:
-        """Make a pod, as controllers do, that runs as far as anybody knows."""
+        """Create a running pod, as controllers and kubelets do."""
         metadata = {**template["metadata"], "name": CHART, "namespace": namespace}
         self._apply({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
         ref = ObjectRef("v1", "Pod", CHART, namespace)
@@ -132,7 +131,7 @@ class Written:
 
 
 def kubeconfig_secret(path: Path) -> dict[str, Any]:
-    """Return the Secret that a cluster's ExternalDNS looks into it by."""
+    """Return the Secret with the kubeconfig that ExternalDNS uses for a cluster."""
     metadata = {"name": f"{CLUSTER}-kubeconfig", "namespace": CLUSTER}
     return {
         "apiVersion": "v1",

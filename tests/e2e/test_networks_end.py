@@ -1,6 +1,6 @@
-"""Networks of tenants come up, and end: a VPC on OVN, a second cluster in one on HBN, and what all on OVN share.
+"""Creation and deletion of tenant networks: a VPC on OVN, a second cluster in a VPC on HBN, shared OVN objects.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_OVN = {
     ("helm.toolkit.fluxcd.io/v2", "HelmRelease"): {"ovn-central", "vpc-ovn-controller"},
     (VPC_API, "IsolationClass"): {OVN},
 }
-"""What a region has for all VPCs on OVN, by kind."""
+"""Objects of a region that all VPCs on OVN share, by kind."""
 HELD = {
     (VPC_API, "IsolationClass"): dpu_ends.CLASS_HELD,
     (VPC_API, "DPUVPC"): dpu_ends.VPC_HELD,
@@ -42,12 +42,12 @@ HELD = {
     (SERVICE_API, "DPUDeployment"): dpu_ends.DEPLOYMENT_HELD,
     (SERVICE_API, "DPUServiceConfiguration"): dpu_ends.DEPLOYMENT_HELD,
 }
-"""What keeps an object until nothing hangs on it, as DPF has it, by kind."""
+"""Finalizers that keep an object while other objects depend on it, as in DPF, by kind."""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop with small pools and a second cluster of its first tenant; gone at the end whatever happened."""
+    """Laptop with small pools and a second cluster of its first tenant."""
     local = LocalRegion(tmp_path_factory.mktemp("networks"))
     local.rewrite(ACME, with_a_second_cluster)
     local.rewrite(GLOBEX, lambda tenant: tenant["clusters"][0].update(storage=[], add_ons=["cilium"], namespaces=[]))
@@ -83,14 +83,14 @@ def names(local: LocalRegion, api_version: str, kind: str, namespace: str | None
 
 
 def finalizers(local: LocalRegion, api_version: str, kind: str) -> set[str]:
-    """Return the finalizers that objects of a kind have; there is none without."""
+    """Return the finalizers of objects of a kind; each object must have one."""
     found = [body["metadata"].get("finalizers") for body in local.api().list(api_version, kind)]
     assert None not in found
     return {name for one in found for name in one or ()}
 
 
 def deployments(local: LocalRegion) -> dict[str, dict[str, Any]]:
-    """Return by DPUDeployment how many DPUs it has, and whether they are what is pinned."""
+    """Return the number of DPUs of each DPUDeployment, and whether they match their pins."""
     return {one["deployment"]: one for one in local.status()["dpu_deployments"]}
 
 
@@ -101,7 +101,7 @@ def test_all_networks_come_up_with_their_clusters(region: LocalRegion) -> None:
     assert {name for name, one in found.items() if one["settled"]} == {"acme", "globex", "unassigned"}
     nodes = {cluster: region.api(cluster).list("v1", "Node") for cluster in (FIRST, SECOND, ON_OVN)}
     assert {cluster: len(one) for cluster, one in nodes.items()} == {FIRST: 2, SECOND: 2, ON_OVN: 4}
-    assert (found["acme"]["total"], found["globex"]["total"]) == (6, 5)  # each pool has a spare
+    assert (found["acme"]["total"], found["globex"]["total"]) == (6, 5)  # Each pool has a spare.
 
 
 def test_each_cluster_of_a_vpc_has_prefixes_of_its_own(region: LocalRegion) -> None:
@@ -138,7 +138,7 @@ def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: L
     region.up()
 
     assert names(region, VPC_API, "DPUVirtualNetwork") == networks
-    assert deployments(region)["globex"]["total"] == 5  # hosts are given back with the cluster
+    assert deployments(region)["globex"]["total"] == 5  # Hosts are released with the cluster.
     hosts = region.api().list("metal3.io/v1alpha1", "BareMetalHost")
     assert {body["metadata"]["namespace"] for body in hosts if body["spec"].get("consumerRef")} == {FIRST}
 
@@ -154,7 +154,7 @@ def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(regio
     plan = previewed(region)
     done = applied(region)
 
-    assert (plan.blocked, plan.token) == ([], None)  # nobody lives there any more
+    assert (plan.blocked, plan.token) == ([], None)  # No VPC uses it any more.
     assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/globex"}
     kinds = ("DPUServiceInterface", "DPUVirtualNetwork", "DPUVPC")
     assert_in_order(*(operations_on(done, "delete", kind, "globex-") for kind in kinds))
@@ -165,7 +165,7 @@ def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(regio
     assert names(region, SERVICE_API, "DPUServiceInterface", "tenant-globex") == set()
     assert names(region, SERVICE_API, "DPUDeployment") == {"acme", "unassigned"}
     for kind, wanted in OF_OVN.items():
-        assert wanted <= names(region, *kind)  # what all VPCs share stays
+        assert wanted <= names(region, *kind)  # Objects that all VPCs share are kept.
 
 
 def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:

@@ -1,4 +1,4 @@
-"""Exports that the list of prerequisites asks for, made at a real NFS server, and used from hosts of each tenant."""
+"""Exports from the list of prerequisites, created at a real NFS server, and used from hosts of each tenant."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _POD = 107
 """User and group of virtual machines and of the pods that fill their disks (KubeVirt and CDI)."""
 _VOLUME = ("/cluster", "/cluster/namespace", "/cluster/namespace/claim-volume")
 _MADE, _GROUPED = 0o755, 0o2775
-"""Modes of a directory: as the driver makes it, and as the kubelet hands it to a group."""
+"""Modes of a directory: as created by the driver, and after the kubelet has set its group."""
 
 
 def asked(name: str) -> tuple[IPv4Address, dict[str, Export]]:
-    """Return the NFS server of a region, and who may mount what, as the list of prerequisites tells it."""
+    """Return the NFS server of a region, and the exports in the list of prerequisites."""
     environment = load_environment(name, ENVIRONMENTS)
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
     assert not any("mountPermissions" in item.body["parameters"] for item in rendered if item.kind == "StorageClass")
@@ -69,19 +69,19 @@ def test_hosts_of_a_tenant_read_its_export_and_no_other(tmp_path: Path) -> None:
 
 
 def written(folder: Path, address: IPv4Address, path: str, export: Export, *, groups: bool = True) -> str:
-    """Make a volume as csi-driver-nfs and the kubelet do, and write to it as a pod; return what is said against it.
+    """Create a volume as csi-driver-nfs and the kubelet do, and write to it as a pod; return the error output.
 
     Args:
-        folder: folder for the files of the server.
-        address: address of the server.
-        path: path of the export.
-        export: networks and options of the export.
-        groups: whether the kubelet gives the volume to the pod's ``fsGroup``.
+        folder: Folder for the files of the server.
+        address: Address of the server.
+        path: Path of the export.
+        export: Networks and options of the export.
+        groups: Whether the kubelet changes the group of the volume to the pod's ``fsGroup``.
     """
     content = folder / "content"
     content.write_text("cloth")
-    # CreateVolume makes the directory without mountPermissions, NodePublishVolume mounts it, and the kubelet gives it
-    # to the pod's group (K8S:pkg/volume/volume_linux.go).
+    # CreateVolume creates the directory without mountPermissions, NodePublishVolume mounts it, and the kubelet changes
+    # its group to that of the pod (K8S:pkg/volume/volume_linux.go).
     steps: list[tuple[str | int, ...]] = [(at, "mkdir", _MADE) for at in _VOLUME]
     steps += [(_VOLUME[-1], "setattr", _POD, _GROUPED)] if groups else []
     with ExitStack() as stack:

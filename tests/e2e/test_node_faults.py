@@ -1,7 +1,7 @@
-"""A fault of a GPU from a line in the kernel's log to the reboot of its host, and what outlasts reboots.
+"""A GPU fault from a line in the kernel log to the reboot of its host, and faults that persist after reboots.
 
-The line is read by the real node-problem-detector, and the real Cluster API decides what becomes of the node. Metal3,
-kubelets and the power of hosts are simulated. Minutes that a health check and Metal3 wait are made seconds.
+The real node-problem-detector reads the line, and the real Cluster API remediates the node. Metal3, kubelets and the
+power of hosts are simulated. Timeouts of health checks and Metal3 are seconds instead of minutes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ POOL = "train"
 SPEED = 20
 _SETTLED_SECONDS = 15.0
 _PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
-"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
+"""Time that Metal3 waits for a node to be healthy again, before division by the speed of the region."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 
 def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
-    """Let a node lose a GPU and be repaired; return the names of node and host."""
+    """Inject a GPU fault into a node, and wait for its remediation; return the names of node and host."""
     machine = machines(region)[0]
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
     before = taints(region, node)
@@ -127,7 +127,7 @@ def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
 def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
     region: LocalRegion, tmp_path: Path
 ) -> None:
-    """The program of the region remembers the first repair, which neither Cluster API nor Metal3 does."""
+    """The region's program remembers the first remediation; Cluster API and Metal3 do not."""
     let_metal3_wait(region, _PATIENT_SECONDS)
     machine, file = machines(region)[0], tmp_path / "host"
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
@@ -206,7 +206,7 @@ def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_
 def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_the_node(
     region: LocalRegion, tmp_path: Path
 ) -> None:
-    """Metal3 sets ``OwnerRemediated`` among deprecated conditions, and the region's program where it is read."""
+    """Metal3 sets ``OwnerRemediated`` among deprecated conditions; the region's program sets it where it is read."""
     let_metal3_wait(region, _HASTY_SECONDS)
     machine = machines(region)[-1]
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)

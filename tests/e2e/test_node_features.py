@@ -1,7 +1,7 @@
-"""What nodes have in tenants' clusters: workers say it, the real master labels nodes by it, and GPUs come by the label.
+"""Node features in tenant clusters: workers report them, the real master sets labels, and the labels enable GPUs.
 
-The master's chart is rendered by the real helm with the values of our releases; it runs with the rights and the
-configuration that its chart gives it, for the simulated pod of its Deployment.
+The real helm renders the master's chart with the values of our releases. The master runs for the simulated pod of its
+Deployment, with the permissions and the configuration of its chart.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RULE = ObjectRef(NFD, "NodeFeatureRule", "declared-hardware")
 
 
 def tainted(api: ApiServer) -> dict[str, set[str]]:
-    """Return the effects of the taint for devices on each node."""
+    """Return the effects of the device taint on each node."""
     return {
         node["metadata"]["name"]: {
             taint["effect"] for taint in dig(node, "spec", "taints") or () if taint["key"] == UNLIKE
@@ -43,7 +43,7 @@ def tainted(api: ApiServer) -> dict[str, set[str]]:
 
 
 def labelled(api: ApiServer) -> dict[str, set[str]]:
-    """Return the labels of each node that Node Feature Discovery gives."""
+    """Return the labels of each node that Node Feature Discovery sets."""
     return {
         node["metadata"]["name"]: {key for key in node["metadata"]["labels"] if key.startswith(FEATURE)}
         for node in api.list("v1", "Node")
@@ -51,7 +51,7 @@ def labelled(api: ApiServer) -> dict[str, set[str]]:
 
 
 def offered(api: ApiServer) -> set[str]:
-    """Return how many GPUs nodes offer."""
+    """Return the number of allocatable GPUs of nodes."""
     return {dig(node, "status", "allocatable", "nvidia.com/gpu") or "0" for node in api.list("v1", "Node")}
 
 
@@ -61,7 +61,7 @@ def phase(api: ApiServer) -> str | None:
 
 
 def configure(region: LocalRegion, pci: Any) -> None:
-    """Have workers of globex make labels of other devices; None: of those that upstream's default has."""
+    """Set the devices for which workers of globex create labels; None sets upstream's default."""
     values = {"worker": {"config": {"sources": {"pci": pci}} if pci else None}}
     region.api().patch(RELEASE, {"spec": {"values": values}}, field_manager="somebody")
 
@@ -98,7 +98,10 @@ def test_the_real_master_labels_nodes_by_what_their_workers_found(running: Local
 
 
 def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegion) -> None:
-    """As NVIDIA's network operator brings it (NETOP:deployment/network-operator/templates/nodefeaturerules.yaml)."""
+    """The rule is that of NVIDIA's network operator.
+
+    Source: NETOP:deployment/network-operator/templates/nodefeaturerules.yaml.
+    """
     api, ref = running.api(ACME), ObjectRef(NFD, "NodeFeatureRule", "adapters")
     matched = {"vendor": {"op": "In", "value": ["15b3"]}, "class": {"op": "In", "value": ["0207"]}}
     rule = {
@@ -118,7 +121,7 @@ def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegi
 
 
 def test_a_node_with_gpus_unlike_its_type_takes_no_pods_until_it_is_as_declared(running: LocalRegion) -> None:
-    """All hosts of a rehearsal have eight GPUs, so the rule is changed to expect nine."""
+    """All simulated hosts have eight GPUs, so the rule is changed to expect nine."""
     api = running.api(ACME)
     rules = (api.get(RULE) or {})["spec"]["rules"]
     with_gpus = {name for name, keys in labelled(api).items() if GPUS in keys}

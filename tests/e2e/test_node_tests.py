@@ -1,4 +1,4 @@
-"""New nodes that no pod reaches before their burn-in has passed, and idle nodes that fail their verification.
+"""New nodes accept no pods before their burn-in has passed; idle nodes are verified again.
 
 API servers, controller managers, schedulers and Cluster API are real. Kubelets are simulated: a test fails on the nodes
 for which a file lists its exit code. The node readiness controller is simulated as well.
@@ -37,12 +37,12 @@ SPEED = 20
 _GPUS = "nvidia.com/gpu"
 _SECONDS = 180.0
 _PATIENT_SECONDS = 3600
-"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
+"""Time that Metal3 waits for a node to be healthy again, before division by the speed of the region."""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """A pool of two nodes that have passed their burn-in, beside a node for add-ons and spare hosts."""
+    """A pool of two nodes that have passed their burn-in, with a node for add-ons and spare hosts."""
     folder = tmp_path_factory.mktemp("node-tests")
     with deleted_at_exit(region_of(folder, {"services": {"nodes": 1}, POOL: {"nodes": 2}}, racks=1)) as local:
         edit(local, _with_tests)
@@ -85,7 +85,7 @@ def taints(region: LocalRegion, node: str) -> set[str]:
 
 
 def fail(region: LocalRegion, codes: Mapping[str, Mapping[str, int]]) -> None:
-    """Let tests fail from now on: exit codes by node (``*`` for all) and test."""
+    """Set the failing tests: exit codes by node (``*`` for all) and test."""
     file = region.home / "regions" / region.environment / "exit-codes" / f"{CLUSTER}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(codes))
@@ -120,13 +120,13 @@ def status_of(region: LocalRegion) -> dict[str, Any]:
 
 
 def hold_tests(region: LocalRegion, *, on: bool) -> None:
-    """Let the program start no test, so that a burn-in does not end."""
+    """Prevent the program from starting tests, so that a burn-in does not end."""
     patch = {"spec": {"suspend": on}}
     region.api().patch(ObjectRef("batch/v1", "CronJob", "node-tests", CLUSTER), patch, field_manager="test")
 
 
 def verify_again(region: LocalRegion, node: str) -> None:
-    """Let the last results of a node be two hours old, so that it is verified at once.
+    """Set the age of the last results of a node to two hours, so that its verification starts.
 
     Jobs are deleted, because their results would be written again.
     """
@@ -248,7 +248,7 @@ def test_a_repaired_node_is_verified_after_its_reboot(region: LocalRegion) -> No
     )
     ready = time_of(condition(nodes(region)[node], "Ready")["lastTransitionTime"])
 
-    def is_verified() -> bool:  # by its burn-in, if the boot has removed the result of the last one
+    def is_verified() -> bool:  # By its burn-in, if the boot has removed the last result
         passed, when = last_result(nodes(region)[node], BURN_IN_PASSED)
         return passed is True and when is not None and when > ready
 

@@ -1,8 +1,8 @@
-"""What an impact says of nodes, told apart from what Cluster API's controllers do: how many, and how many at once.
+"""Replaced and simultaneously unavailable nodes: the impact compared with the actions of Cluster API's controllers.
 
-Machines are counted by their uids in the API server, and watched there. Hosts, boots and joins are simulated, faster
-than any hardware is: what is proved is which nodes the controllers take away together, and not how long each is away,
-nor what a drain waits for.
+The test counts Machines by uid in a watch of the API server. Hosts, boots and joins are simulated, and faster than on
+hardware: the test proves which nodes the controllers replace together, but not how long each is unavailable, nor the
+effect of drains.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ POOLS: Mapping[str, dict[str, Any]] = {
     "labelled": {},
     "behind": {},
 }
-"""By name: what a pool of four says of how it is replaced."""
+"""Rollout settings of pools of four nodes, by name."""
 NOT_PROMOTED = ("shrinks", "grows", "labelled", "behind")
 BUMPED = [name for name in POOLS if name not in (*NOT_PROMOTED, "tainted", "restarted")]
-"""Pools that go to another image first."""
+"""Pools that get another image first."""
 FIRST: Mapping[str, dict[str, Any]] = {
     "tainted": {"taints": [TAINT]},
     "smaller": {"nodes": 3},
@@ -74,11 +74,11 @@ SECOND: Mapping[str, dict[str, Any]] = {
     "grows": rolled(max_unavailable="50%"),
     "smaller": {"nodes": 4},
 }
-"""What is edited beside a roll."""
+"""Edits during a rollout."""
 
 
 class Told(NamedTuple):
-    """What happens to the nodes of a rollout group."""
+    """Number of deleted, created and unavailable nodes of a rollout group."""
 
     gone: int
     come: int
@@ -87,7 +87,7 @@ class Told(NamedTuple):
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Twenty pools of four nodes, which are told their addresses, up; gone at the end whatever happened."""
+    """Twenty pools of four nodes with allocated addresses."""
     with deleted_at_exit(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS, addresses=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
         local.up()
@@ -96,7 +96,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 
 def foretold(region: LocalRegion) -> dict[Group, Told]:
-    """Return what ``jacquard impact`` says of each rollout group whose nodes come, go or are away."""
+    """Return the change that ``jacquard impact`` predicts for each rollout group with affected nodes."""
     outcome = region.jacquard("impact", ENVIRONMENT, "--format", "json")
     assert outcome.code == 0, outcome.text
     [found] = json.loads(outcome.stdout)
@@ -114,7 +114,7 @@ def foretold(region: LocalRegion) -> dict[Group, Told]:
 
 
 def seen(region: LocalRegion, file: Path) -> tuple[dict[Group, Told], int]:
-    """Apply what was edited, and return what became of each group, and how many nodes of all were away at most."""
+    """Apply the edits; return the change of each group, and the maximum of all unavailable nodes."""
     before, watch = machines(region), Watch(region, file)
     with watch.running():
         outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")
@@ -137,13 +137,13 @@ def same_as_foretold(region: LocalRegion, folder: Path) -> None:
 
     assert {group: one[:2] for group, one in found.items()} == {group: one[:2] for group, one in told.items()}
     assert {group: one.unavailable for group, one in found.items() if one.unavailable > told[group].unavailable} == {}
-    # Who makes a node anew on its own host takes it away before: where nothing was seen, nothing was watched.
+    # A node replaced on its own host must be unavailable first; otherwise the watch has missed events.
     assert [group for group, one in told.items() if one.unavailable and not found[group].unavailable] == []
     assert 0 < most <= sum(one.unavailable for one in told.values())
 
 
 def promoted(region: LocalRegion, *pools: str) -> None:
-    """Allocate and promote as people do, without a process for each pool."""
+    """Allocate and promote as users do, without one process for each pool."""
     bench = Workbench(region.environments, ENVIRONMENT)
     bench.allocate_checked()
     for name in pools:
@@ -155,7 +155,7 @@ def now() -> str:
 
 
 def addresses(region: LocalRegion) -> dict[str, list[str]]:
-    """Return the addresses that nodes registered with, by the hosts that they run on."""
+    """Return the addresses with which nodes registered, by host."""
     return {
         node["spec"]["providerID"].split("/")[-2]: [
             one["address"] for one in node["status"]["addresses"] if one["type"] == "InternalIP"
@@ -165,7 +165,7 @@ def addresses(region: LocalRegion) -> dict[str, list[str]]:
 
 
 def as_locked(region: LocalRegion) -> dict[str, list[str]]:
-    """Return the addresses that the lock file has for the hosts of the cluster's machines."""
+    """Return the addresses of the lock file for the hosts of the cluster's machines."""
     locked = load_environment(ENVIRONMENT, region.environments).allocations.addresses
     found = region.api().list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)
     names = [host["metadata"]["name"] for host in found if host["spec"].get("consumerRef")]

@@ -1,4 +1,4 @@
-"""Object sets through the real engine and a real API server: refused early, resumed, adopted, handed over."""
+"""Object sets with the real engine and a real API server: early rejection, resumption, adoption, transfer."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.e2e
 
 SET = "rack-a01"
 FIRMWARE = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
-"""By kind, what the bare-metal operator makes for each host."""
+"""Objects that the bare-metal operator creates for each host, by kind."""
 BASELINE: dict[str, dict[str, Any]] = {
     "HostFirmwareSettings": {"settings": {"Turbo": "On", "Watts": 500}},
     "HostFirmwareComponents": {"updates": [{"component": "bios", "url": "https://firmware.example/bios.bin"}]},
 }
 CANCELLED_HOSTS = 1500
-"""So many that they are still being applied when the signal comes."""
+"""Enough hosts that the apply is still running when the signal arrives."""
 
 
 def host(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 @pytest.fixture
 def namespace(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
-    """A namespace of the test's own, which stays empty of other tests' hosts."""
+    """A namespace for the test, without hosts of other tests."""
     return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
 
 
@@ -60,12 +60,12 @@ def project(server: LocalApiServer, tmp_path: Path) -> Project:
 
 
 def uids(server: LocalApiServer, namespace: str) -> dict[str, str]:
-    """Return of each host's uid what the state has of it."""
+    """Return the uid of each host in the state."""
     return {name: brief(body) for name, body in server.hosts(namespace).items()}
 
 
 def recorded(project: Project, name: str = SET) -> dict[str, str]:
-    """Return the uids that the state has, by host."""
+    """Return the recorded uids in the state, by host."""
     found = project.resources()[name]["outputs"]["uids"]
     return {key.partition("/")[0]: uid for key, uid in found.items()}
 

@@ -1,6 +1,6 @@
-"""The page about a repository of one's own, run as it is written: from a wheel to a region that is up, and gone.
+"""The page about own repositories, executed literally: from a wheel to a region that is created and deleted.
 
-Slow, so it runs at night; what needs no engine is run by each test of the command.
+Nightly, since it is slow; the unit tests of the commands cover the steps without an engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 
 class Shell(LocalRegion):
-    """A user's shell, in a folder of its own and with nothing of this clone on its path."""
+    """A user's shell in a separate folder, with no part of this clone on its path."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "edge-1", folder / "regions" / "environments")
@@ -34,7 +34,7 @@ class Shell(LocalRegion):
         return process
 
     def type(self, words: tuple[str, ...], built: Path) -> Outcome | None:
-        """Do what a line of the page says; what is installed is ``built`` instead of what an address has."""
+        """Run a line of the page, with the URL of the package replaced by the wheel ``built``."""
         match words:
             case ("cd", folder):
                 self.folder /= folder
@@ -52,13 +52,13 @@ class Shell(LocalRegion):
 
 
 def contact(shell: Shell, cluster: str) -> str:
-    """Return whom the note in ``cluster`` names, which only the repository's own component writes."""
+    """Return the contact in the note of ``cluster``, which only the repository's own component writes."""
     note = shell.api(cluster).list("v1", "ConfigMap", namespace="kube-public")
     return next(item["data"]["contact"] for item in note if item["metadata"]["name"] == "region-note")
 
 
 def assert_its_own_rule_refuses(shell: Shell) -> None:
-    """Ask ``up``, and the engine with the repository's policy pack, about a note that breaks the repository's rule."""
+    """Assert that ``up``, and the engine with the repository's policy pack, reject a note that breaks its rule."""
     component = shell.folder / "extensions" / "components" / "region_note.py"
     right = component.read_text()
     component.write_text(right.replace("@cloud.example", ""))

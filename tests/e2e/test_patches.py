@@ -1,4 +1,4 @@
-"""Patch resources of the kubernetes stand-in at a real API server: fields beside those of others, given back again."""
+"""Patch resources of the kubernetes stand-in at a real API server: fields next to those of others, and release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pod Security at a real API server: it admits rendered pods, and is the oracle of the policy privileged-namespace."""
+"""Pod Security at a real API server admits rendered pods, and is the oracle of the policy privileged-namespace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MODULE = "k8s.io/pod-security-admission"
 FIXTURES = "test/testdata"
 """Pods of upstream's own tests, in the folders <standard>/<version>/<pass or fail>."""
 OTHER = ("serviceAccountName", "priorityClassName", "nodeName", "runtimeClassName")
-"""Fields that name objects of the cluster, and that no standard restricts."""
+"""Fields with names of cluster objects, which no standard restricts."""
 
 
 @pytest.fixture(scope="module")

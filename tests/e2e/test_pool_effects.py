@@ -1,6 +1,6 @@
-"""What the change of each field of a pool makes Cluster API's own controller do, compared with the table's word.
+"""Effect of each pool field's change on the objects of Cluster API's controller, compared with the documented table.
 
-No machine comes up, so no roll is ever complete: the former MachineSet stays, without machines, and comes back.
+No machine becomes ready, so no rollout completes: the previous MachineSet remains, without machines, and is reused.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from components.specs.pools.node_pool import NodePoolSpec
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 AT_ONCE = {"rollout": {"max_unavailable": 2}}
-"""Of two nodes: so that a roll makes all of them anew although none becomes available."""
+"""Both nodes at once, so that a rollout replaces all of them although none becomes available."""
 NOT_YET = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
 ORDERS = {"min_nodes": "min", "max_nodes": "max", "autoscaling": "max"}
-"""Fields that bound the cluster autoscaler, and the end of its bounds that it goes to: its load decides."""
+"""Fields that bound the cluster autoscaler, and the bound that it scales to, which depends on its load."""
 AT_MACHINES: dict[str, dict[str, Any]] = {
     "role": {f"labels/{keys.NODE_ROLE}": "system"},
     "labels": {"labels/node.cluster.x-k8s.io/workload": "training"},
@@ -38,15 +38,15 @@ AT_MACHINES: dict[str, dict[str, Any]] = {
     "health.burn_in": {"spec/readinessGates": [{"conditionType": "Tested"}]},
     "health.min_ready_seconds": {"spec/minReadySeconds": 300},
 }
-"""Fields whose change reaches Machines that run, and what becomes another there."""
+"""Fields whose change reaches running Machines, and the Machine field that changes."""
 AT_DEPLOYMENTS = ("rollout.max_unavailable", "rollout.surge", "rollout.paused")
-"""Fields that the controller reads off the MachineDeployment; what they do shows at the next roll."""
+"""Fields that the controller reads from the MachineDeployment; they take effect in the next rollout."""
 BESIDE = {
     "health.node_startup_timeout_seconds": "MachineHealthCheck",
     "health.unhealthy_timeout_seconds": "MachineHealthCheck",
     "health.max_unhealthy": "MachineHealthCheck",
 }
-"""Fields of other objects than the MachineDeployment, and the kind of these."""
+"""Fields of other objects than the MachineDeployment, and their kind."""
 NOWHERE = [field for field, word in WITH_PROMOTION.items() if word is Effect.NONE]
 SIZES = {
     "nodes": (2, 3, 2),
@@ -56,14 +56,14 @@ SIZES = {
     "autoscaling": (2, 3, 2),
     "retire": (2, 0, 2),
 }
-"""Machines before the change, after it, and after it was taken back."""
+"""Number of Machines before the change, after it, and after its revert."""
 TEMPLATE_HASH = "machine-template-hash"
 TENANTS = {case: f"t{number}" for number, case in enumerate((*FIELDS, "later", "pin", "max_pods"))}
-"""By what changes: whose pool it is. The last three: a moment that has not come, the pin, pods for each node."""
+"""Tenant of the pool, by change. The last three: a future ``rollout.after``, the pin, pods per node."""
 
 
 class History(NamedTuple):
-    """A pool before a change, after it, and after it was taken back."""
+    """A pool before a change, after it, and after its revert."""
 
     before: Seen
     after: Seen
@@ -78,7 +78,7 @@ def management(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagementC
 
 @pytest.fixture(scope="module")
 def histories(management: ManagementCluster) -> dict[str, History]:
-    """What was seen of each pool, all of them side by side."""
+    """Observed histories of all pools, which run in parallel."""
     pools, cases = Pools(management.api), changes()
 
     def declared(at: int) -> dict[str, Seen]:
@@ -95,7 +95,7 @@ def histories(management: ManagementCluster) -> dict[str, History]:
 
 
 def changes() -> dict[str, tuple[Environment, Environment]]:
-    """Return the region before and after each change; that of ``rollout.after`` to a moment that has not come."""
+    """Return the region before and after each change; ``rollout.after`` is set to a future time."""
     found = {
         field: before_and_after(field, TENANTS[field], **(AT_ONCE if field in PROMOTED else {})) for field in FIELDS
     }
@@ -113,7 +113,7 @@ def restart(tenant: str, moment: dt.datetime) -> tuple[Environment, Environment]
 
 
 def made(pool: Seen) -> dt.datetime:
-    """Return the first moment when all MachineSets of a pool had been made, by the clock that cuts off fractions."""
+    """Return the earliest time after the creation of all MachineSets of a pool, without fractions of seconds."""
     times = (dt.datetime.fromisoformat(body["metadata"]["creationTimestamp"]) for body in pool.sets.values())
     return max(times) + dt.timedelta(seconds=1)
 
@@ -232,7 +232,7 @@ def test_the_autoscaler_gets_a_pool_as_large_as_it_is_and_nodes_counts_again_wit
 
 
 def flat(content: Any, path: str = "") -> dict[str, Any]:
-    """Return all values of nested mappings by where they are."""
+    """Return all values of nested mappings by path."""
     if not isinstance(content, dict):
         return {path: content}
     parts = (flat(value, f"{path}/{key}" if path else key) for key, value in content.items())

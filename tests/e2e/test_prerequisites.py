@@ -1,4 +1,4 @@
-"""Names and keys of what a region is given, asked of a real API server, which keeps the values to itself."""
+"""Names and keys of a region's prerequisites, checked at a real API server without reading the values."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Every object of every environment and of every choice of backends, put to a real API server with the published kinds.
+"""Every object of every environment and choice of backends, validated by a real API server with published kinds.
 
-It refuses what a schema or a CEL rule forbids, what a kind does not know, and what Kubernetes forbids in its own kinds.
-Each object is applied as `jacquard up` applies it, and not kept: all at night, and in each run two of those that differ
-in numbers alone. Webhooks and rules on changes are not judged.
-What comes back must read as it was given: the vendor's provider compares the two at each run.
+It rejects violations of schemas and CEL rules, unknown fields, and invalid objects of built-in kinds. Each object is
+applied as by `jacquard up`, as a dry run: all objects in nightly runs, otherwise two of those that differ in numbers
+only. Webhooks and transition rules are not evaluated. The returned object must equal the applied one: the vendor's
+provider compares the two at each run.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ pytestmark = pytest.mark.e2e
 
 NAMES = environments(ENVIRONMENTS)
 SHOWN = 20
-"""So many refusals of an environment are shown; one mistake in a renderer is as many as there are hosts."""
+"""Number of rejections shown for each environment; one mistake in a renderer causes one for each host."""
 WORKERS = 8
 NUMBER = re.compile("[0-9a-f]*[0-9][0-9a-f]*")
-"""Numbers, be they hexadecimal."""
+"""Numbers, decimal or hexadecimal."""
 Kind = tuple[str, str]
-"""Group, empty for the first of Kubernetes, and kind."""
+"""API group, empty for the core group, and kind."""
 
 
 def rendered(environment: Environment) -> tuple[Manifest, ...]:
@@ -63,7 +63,7 @@ def of_environment(name: str) -> tuple[Manifest, ...]:
 
 @cache
 def of_choices() -> tuple[Manifest, ...]:
-    """Return what the laptop comes to by each choice of backends, deliveries and words to a pool, equal bodies once."""
+    """Return the laptop's objects for each choice of backends, deliveries and pool options, equal ones once."""
     laptop = load_environment("laptop", ENVIRONMENTS)
     backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
     chosen = [
@@ -90,12 +90,12 @@ def everything() -> tuple[Manifest, ...]:
 
 @cache
 def examples() -> dict[Kind, Manifest]:
-    """Return the first object of each kind that is rendered anywhere."""
+    """Return the first object of each kind that any environment renders."""
     return {kind_of(item): item for item in reversed(everything())}
 
 
 class Judge:
-    """One API server that serves every rendered kind as it is published and has every rendered namespace."""
+    """An API server with the published definition of every rendered kind, and every rendered namespace."""
 
     def __init__(self, server: LocalApiServer) -> None:
         self._api = server.api
@@ -106,7 +106,7 @@ class Judge:
             server.namespace(name)
 
     def refusal(self, body: Any) -> str | None:
-        """Return what the API server says against an object."""
+        """Return the API server's error for an object; empty if accepted."""
         try:
             if self._api.resource(body["apiVersion"], body["kind"]).namespaced and "namespace" not in body["metadata"]:
                 return "has no namespace, and would be put where the user happens to be"
@@ -121,7 +121,7 @@ class Judge:
         )
 
     def refusals(self, items: Sequence[Manifest]) -> dict[str, str]:
-        """Return what it says against which of ``items``."""
+        """Return the errors for those of ``items`` that are rejected."""
         with ThreadPoolExecutor(WORKERS) as workers:
             answers = workers.map(lambda item: (item.key, self.refusal(item.body)), items)
             return {key: answer for key, answer in answers if answer is not None}
@@ -129,7 +129,7 @@ class Judge:
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    CrdFolder()  # skips before anything is started
+    CrdFolder()  # Skips the module before anything is started.
     server = LocalApiServer(tmp_path_factory.mktemp("published") / "server", kinds=())
     try:
         yield Judge(server)
@@ -138,7 +138,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
 
 
 def examples_of_alike(items: Iterable[Manifest]) -> list[Manifest]:
-    """Return of objects that differ in numbers alone, as hosts and their DPUs do, the first and the longest."""
+    """Return the first and the longest of objects that differ in numbers only, as hosts and their DPUs do."""
     alike = defaultdict[str, dict[str, Manifest]](dict)
     for item in items:
         text = json.dumps(item.body)
@@ -184,7 +184,7 @@ def test_every_object_of_other_choices_is_accepted(judge: Judge) -> None:
 
 
 def broken(item: Manifest, path: str, value: Any) -> dict[str, Any]:
-    """Return the body of ``item`` with a value of its own at ``path``."""
+    """Return the body of ``item`` with another value at ``path``."""
     body: dict[str, Any] = json.loads(json.dumps(item.body))
     *parents, last = path.split(".")
     inner = body
@@ -271,7 +271,7 @@ BROKEN = [
         "Delete", "Retain" (422 Invalid)""",
     ),
 ]
-"""Kind, path and value of what is wrong, and what the API server says to it."""
+"""Kind, path and invalid value, and the API server's error."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A pull request from its first commit to the merge that is applied: only the forge is played."""
+"""A pull request from its first commit to the applied merge; only the forge is simulated."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER, POOL = "acme-train", "infer"
 IMAGES = ("gpu-2026.11.1", "gpu-2026.10.2")
-"""What the pool goes to: the first that it is not."""
+"""Images of the pool; the first one other than the current image is used."""
 OTHERS_FILE = f"{ENVIRONMENT}/tenants/globex.yaml"
 
 
 class PullRequest:
-    """A branch of the region's repository, the folder of its preview, and the forge that shows its comment."""
+    """A branch of the region's repository, the folder of its preview, and the forge with its comment."""
 
     def __init__(self, region: LocalRegion, forge: FakeForge, folder: Path) -> None:
-        """Begin a branch of what is applied; the SSH key of its CI system is made for it."""
+        """Create a branch of the applied commit, and an SSH key for its CI system."""
         self.region, self.forge, self.out, self.key = region, forge, folder / "preview", folder / "ci"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ci", "-f", self.key], check=True)
         (folder / "signers").write_text(f"ci@example {self.key.with_suffix('.pub').read_text()}")
@@ -51,7 +51,7 @@ class PullRequest:
         return outcome.stdout
 
     def preview(self, run: str) -> str:
-        """Preview the branch as a run of CI does, and return the comment that the forge shows then."""
+        """Preview the branch as a CI run does, and return the resulting comment of the forge."""
         self.done("preview", ENVIRONMENT, "--base", "main", "--out", str(self.out), "--sign", str(self.key))
         job = (f"{name}={value}" for name, value in self.forge.github(run=run).items())
         posted = self.region.run("env", *job, JACQUARD, "comment", str(self.out / "comment.md"), "--required")
@@ -60,12 +60,12 @@ class PullRequest:
         return comment.body
 
     def up(self) -> Outcome:
-        """Apply what was previewed, and nothing else."""
+        """Apply the previewed changes only."""
         signers = str(self.key.with_name("signers"))
         return self.region.jacquard("up", ENVIRONMENT, "--preview", str(self.out), "--signers", signers)
 
     def refused(self) -> str:
-        """Return why nothing is applied."""
+        """Return the reason for which nothing is applied."""
         outcome = self.up()
         assert outcome.code == ExitCode.REFUSED, outcome.text
         assert f"{ENVIRONMENT}: differs from the preview in {self.out}, nothing was applied" in outcome.stderr
@@ -86,7 +86,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     [pool] = (one for one in region.status()["pools"] if (one["cluster"], one["name"]) == (CLUSTER, POOL))
     image = next(one for one in IMAGES if one not in pool["images"])
 
-    # An edit, its comment, and a tenant who has not agreed.
+    # An edit, its comment, and a tenant without approval.
     pull_request.done("promote", ENVIRONMENT, f"{CLUSTER}/{POOL}", "--to", image)
     told = predicted(region)
     pull_request.commit()
@@ -97,13 +97,13 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     assert {STATEMENT, f"{STATEMENT}{SUFFIX}", "report.html"} <= {path.name for path in pull_request.out.iterdir()}
     assert "acme has not approved part " in pull_request.refused()
 
-    # It agrees: the same comment says so.
+    # The tenant approves: the same comment states it.
     pull_request.done("approve", ENVIRONMENT, "acme", "--base", "main", "--by", "Ann")
     pull_request.commit()
     assert pull_request.preview(run="2.1").splitlines()[2] == "### Safe to apply: all checks passed"
     assert [(one.author, one.edits) for one in pull_request.forge.comments] == [("ann", 0), (BOT, 1)]
 
-    # A commit after the preview, though nothing comes of it, is not what anybody looked at.
+    # A commit after the preview is rejected even without effect, since it was not reviewed.
     region.edit(OTHERS_FILE, "tenant: globex\n", "tenant: globex   # a word\n")
     pull_request.commit()
     moved = pull_request.refused()
@@ -112,7 +112,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     assert machines(region) == before
     pull_request.git("reset", "-q", "--hard", "HEAD~1")
 
-    # The merge, another commit of the same files, is what was previewed: once.
+    # The merge, another commit of the same files, equals the preview, and can be applied once.
     pull_request.git("checkout", "-q", "main")
     pull_request.git("merge", "-q", "--squash", "bump")
     pull_request.git(*COMMIT)

@@ -1,6 +1,6 @@
-"""By which rail packets leave a pod, as the kernel decides on the routes that plug-ins make of the rendered objects.
+"""Rail selection of packets from a pod, by the kernel's routing with routes that plug-ins create for rendered objects.
 
-The plug-ins are interpreted here by their sources: nv-ipam and sriov-cni (containernetworking/plugins:pkg/ipam and
+The test implements the plug-ins from their sources: nv-ipam and sriov-cni (containernetworking/plugins:pkg/ipam and
 vishvananda/netlink, which adds a route before equal ones), and sbr (containernetworking/plugins:plugins/meta/sbr).
 """
 
@@ -25,7 +25,7 @@ _FIRST_TABLE = 100
 
 @dataclass(frozen=True)
 class Interface:
-    """A rail in a pod: what nv-ipam returns for it, and the plug-ins that follow."""
+    """A rail in a pod: the result of nv-ipam, and the chained plug-ins."""
 
     name: str
     subnet: Network
@@ -117,7 +117,7 @@ def test_packets_of_a_rails_address_leave_by_that_rail(rails: Rails, pod: Namesp
             way = _way(pod, other.neighbour, one.address)
             assert way["dev"] == one.name
             assert way.get("gateway") == (None if one is other else str(one.gateway))
-        # A socket without an address leaves by the rail of its target; up to v1.9.1 of sbr, by the cluster's network.
+        # Packets of an unbound socket use the rail of their target; up to v1.9.1 of sbr, the cluster's network.
         assert _way(pod, one.neighbour)["dev"] == (one.name if knows_hints else "eth0")
     assert _way(pod, Address("10.64.9.9"))["dev"] == "eth0"
 

@@ -1,6 +1,6 @@
-"""Rails at a real API server, which takes what simulated parts write of pools, nodes and pods.
+"""Rails at a real API server, which accepts the updates of simulated components for pools, nodes and pods.
 
-The objects are those that are rendered for the cluster on rails; nothing schedules pods, and no packet is sent.
+The objects are those rendered for the cluster on rails. No scheduler runs, and no packet is sent.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def environment() -> Environment:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, environment: Environment) -> Iterator[LocalApiServer]:
-    """An API server with two nodes on rails and all that is rendered of them, which stands for both clusters."""
+    """An API server with two nodes on rails and their rendered objects, which represents both clusters."""
     found = LocalApiServer(tmp_path_factory.mktemp("rails") / "server", kinds=("Kustomization",))
     try:
         known = crds.definitions(CLUSTER)
@@ -77,7 +77,7 @@ def _status(server: LocalApiServer, ref: ObjectRef, status: dict[str, Any]) -> N
 
 
 class Lists:
-    """What a mirror offers, by a list at each look: what a test did is there at once."""
+    """Objects of a mirror, listed at each read, so that changes of the test are visible immediately."""
 
     def __init__(self, api: ApiServer) -> None:
         self._api = api
@@ -87,11 +87,11 @@ class Lists:
         return {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in listed}
 
     def changed(self, answer: dict[str, Any]) -> None:
-        """Nothing is kept that could be older than ``answer``."""
+        """Do nothing, since no cache could be older than ``answer``."""
 
 
 class Played:
-    """The simulated parts of both clusters."""
+    """The simulated components of both clusters."""
 
     def __init__(self, server: LocalApiServer) -> None:
         self._server = server
@@ -116,7 +116,7 @@ class Played:
         adapters.offer(view, found, {}, {"spec": {"targetNamespace": OPERATORS}})
 
     def daemon(self, node: str) -> None:
-        """Have the IPAM run on a node, as the DaemonSet controller and a kubelet do."""
+        """Start the IPAM on a node, as the DaemonSet controller and a kubelet do."""
         body = pod(f"daemon-{node}", "", {})
         ref = ObjectRef("apps/v1", "DaemonSet", agents.AGENTS["nv-ipam"].name, OPERATORS)
         uid = (self._server.api.get(ref) or {})["metadata"]["uid"]
@@ -126,11 +126,11 @@ class Played:
         _status(self._server, ObjectRef.of(body), {"phase": "Running"})
 
     def place(self, body: dict[str, Any], node: str) -> None:
-        """Make a pod that the scheduler has put on a node."""
+        """Create a pod that is scheduled to a node."""
         self._server.api.create({**body, "spec": {**body["spec"], "nodeName": node}}, field_manager="test")
 
     def reaches(self, name: str, phase: str) -> None:
-        """Say what a kubelet says of a pod."""
+        """Set the status of a pod as its kubelet does."""
         _status(self._server, ObjectRef("v1", "Pod", name, "default"), {"phase": phase})
 
 

@@ -1,6 +1,6 @@
-"""The story of a region: up, nothing to do, drift, two at once, and each night one image bumped.
+"""Main sequence of a region: up, no changes, drift, two parallel runs, and nightly one image promotion.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region
 
 
 def test_without_egress_images_come_from_the_registry_at_its_address_alone(region: LocalRegion) -> None:
-    """The rules of the VPC's DPUs are edited by hand, to those of ``egress: none`` with and without a registry."""
+    """The rules of the VPC's DPUs are edited manually to those of ``egress: none``, with and without a registry."""
     management, api = region.api(), region.api(CLUSTER)
     [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
     registry = load_environment(ENVIRONMENT, region.environments).region.registry
@@ -186,7 +186,10 @@ def test_state_holds_no_credential(region: LocalRegion) -> None:
     outcome = region.pulumi("stack", "export", "-s", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    for trace in ("PRIVATE KEY", base64.b64encode(b"-----BEGIN ").decode()[:14]):  # as text, and as in kubeconfigs
+    for trace in (
+        "PRIVATE KEY",
+        base64.b64encode(b"-----BEGIN ").decode()[:14],
+    ):  # As text, and in the encoding of kubeconfigs
         assert trace not in outcome.stdout
 
 
@@ -202,7 +205,7 @@ def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) 
     api.apply(body, field_manager="somebody", force=True)
 
     drift = region.pulumi("refresh", "-s", ENVIRONMENT, "--preview-only", "--diff", "--expect-no-changes")
-    # As somebody, too: applied by the set's own manager, so short a body would take all other fields off the host.
+    # With another field manager: an apply by the set's manager with such a short body would remove all other fields.
     api.apply(body | {"spec": {"online": True}}, field_manager="somebody", force=True)
 
     assert drift.code != 0, drift.text

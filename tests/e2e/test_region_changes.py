@@ -1,7 +1,7 @@
-"""What people change in a running region, one after the other: labels, sizes, the first wave of an image, lost state.
+"""Sequential changes in a running region: labels, sizes, the first wave of an image, lost state.
 
-The tests run in the order of the file on one region. Several changes that touch different pools share one ``up``.
-Later waves and versions of Kubernetes are rolled each night, by ``test_region_rollouts.py``.
+The tests run in the order of the file on one region. Changes of different pools share one ``up``. The nightly
+``test_region_rollouts.py`` covers later waves and versions of Kubernetes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BOTH_KINDS = pytest.mark.skipif(choose(fetch=False).vendor is not None, reason=
 
 @pytest.fixture
 def tracked(running: LocalRegion) -> LocalRegion:
-    """The region, up, with its data under version control."""
+    """The running region, with its data under version control."""
     commit(running)
     return running
 
@@ -140,5 +140,5 @@ def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
     assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
     assert applied(tracked) == before
 
-    up(tracked, "--migrate-providers", "stand-in")  # back again, as tests of other files expect it
+    up(tracked, "--migrate-providers", "stand-in")  # Restore the data for tests of other files.
     assert applied(tracked) == before

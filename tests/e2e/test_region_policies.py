@@ -1,4 +1,4 @@
-"""What policies refuse, the engine does not make: programs that break rules, and whatever a freeze holds."""
+"""The engine does not create objects that policies reject: programs that violate rules, and changes in a freeze."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ GROUP = ObjectRef(CLUSTER_API, "MachineDeployment", "acme-train-infer-a03", "acm
 
 @pytest.fixture
 def changed(running: LocalRegion) -> Iterator[LocalRegion]:
-    """The region, up; a pool gets a label in the work tree, and somebody changed another one in the cluster."""
+    """The running region, with a pool label in the work tree and another one in the cluster."""
     commit(running)
     running.edit(TENANT, "labels: {workload: training", "labels: {workload: training, previewed: yes-it-is")
     seconds = drain_timeout(running, 77)
@@ -219,7 +219,7 @@ def changed(running: LocalRegion) -> Iterator[LocalRegion]:
 
 
 def drain_timeout(region: LocalRegion, seconds: int) -> int:
-    """Set how long nodes of a group are drained in the cluster, and return what it was."""
+    """Set the drain timeout of a group's nodes in the cluster, and return the previous one."""
     body = region.api().get(GROUP)
     assert body is not None
     deletion = body["spec"]["template"]["spec"]["deletion"]

@@ -1,7 +1,7 @@
-"""Images by wave to their end, Kubernetes' next minor version, and what is left of both, in one region of its own.
+"""Complete image rollouts by wave, the next minor version of Kubernetes, and the final state, in a separate region.
 
-The tests run in the order of the file. The pools are left first as the vendor's provider leaves what it makes, so that
-each roll is also a change of hands. What is cheaper of this is in ``test_region_changes.py``.
+The tests run in the order of the file. The vendor's field manager owns the pools' fields at first, so each rollout is
+also a provider migration. ``test_region_changes.py`` has the cheaper parts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """A region that is up, with its data under version control and the first of two waves rolled."""
+    """A running region, with its data under version control and the first of two waves rolled out."""
     with deleted_at_exit(LocalRegion(tmp_path_factory.mktemp("rollouts"))) as local:
         local.up()
         commit(local)
@@ -99,7 +99,7 @@ def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_
     assert {machine["spec"]["version"] for machine in made} == {"v1.35.1"}
     nodes = region.api("globex-lab").list("v1", "Node")
     assert [node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes] == [NEXT_MINOR] * 4
-    assert owned_by_vendor(region.api()) == [f"{SYSTEM.replace('/', '-')}-a04"]  # the one that nobody changed
+    assert owned_by_vendor(region.api()) == [f"{SYSTEM.replace('/', '-')}-a04"]  # The one without an edit
 
 
 def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: LocalRegion) -> None:
@@ -138,7 +138,7 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
     moved = copy.deepcopy(recorded)
     [provider] = (one for one in moved["deployment"]["resources"] if one["urn"].endswith(":kubernetes::globex-lab"))
     for side in ("inputs", "outputs"):
-        provider[side]["clusterIdentifier"] = "laptop/another"  # whatever is in another cluster is replaced
+        provider[side]["clusterIdentifier"] = "laptop/another"  # Objects in another cluster are replaced.
 
     record(region, moved)
     outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")

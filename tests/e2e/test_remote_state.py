@@ -1,6 +1,7 @@
-"""The state of a region in stores that machines share: one machine applies, is killed, and another takes over.
+"""Region state in stores that machines share: one machine applies and is killed, another one continues.
 
-The tests run in the order of the file on one region for each store: each leaves it as the next one expects it.
+The tests run in the order of the file on one region for each store: each depends on the state that the previous one
+leaves.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SAID = ("id", "type", "parent", "provider", "protect", "inputs")
 
 @pytest.fixture(scope="module", params=[S3, Postgres], ids=["s3", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateStore]:
-    """A store that runs."""
+    """A running store."""
     kind: type[StateStore] = request.param
     server = kind(tmp_path_factory.mktemp("store") / kind.__name__.lower())
     server.start()
@@ -56,9 +57,10 @@ def first(store: StateStore, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 class Elsewhere(LocalRegion):
-    """The region of ``other`` from another machine, which shares data, clusters and the store, and nothing else.
+    """The region of ``other`` from another machine, which only shares data, clusters and the store.
 
-    Clusters are known by paths in the home of a region, so a machine has the same home with other folders mounted.
+    State contains cluster paths in the home of a region, so the other machine has the same home path with other folders
+    mounted.
     """
 
     def __init__(self, other: LocalRegion, folder: Path) -> None:
@@ -82,14 +84,14 @@ def second(first: LocalRegion, tmp_path_factory: pytest.TempPathFactory) -> Loca
 
 
 def applied(region: LocalRegion) -> dict[str, Any]:
-    """Run ``up``, and return its answer."""
+    """Run ``up``, and return its JSON output."""
     outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")
     assert outcome.code == 0, outcome.text
     return dict(json.loads(outcome.stdout))
 
 
 def recorded(region: LocalRegion) -> dict[str, Any]:
-    """Return what the state of the tenant's stack says of each resource, without times and notes of the engine."""
+    """Return the recorded state of each resource of the tenant's stack, without times and notes of the engine."""
     outcome = region.pulumi("stack", "export", "-s", STACK)
     assert outcome.code == 0, outcome.text
     resources = json.loads(outcome.stdout)["deployment"]["resources"]
@@ -97,7 +99,7 @@ def recorded(region: LocalRegion) -> dict[str, Any]:
 
 
 def moved(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return what differs between two records."""
+    """Return the differences of two recorded states."""
     return {
         key: (before.get(key), after.get(key))
         for key in {**before, **after}

@@ -1,4 +1,4 @@
-"""Which level a real API server gives the requests of agents, nodes, controllers and tenants."""
+"""Priority level of requests from agents, nodes, controllers and tenants at a real API server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 @pytest.fixture(scope="module")
 def prioritised(server: LocalApiServer) -> LocalApiServer:
-    """The API server, as that of a cluster with the platform's level, once it classifies by it."""
+    """The API server of a cluster with the platform's level, after the level is in use."""
     environment = load_environment("laptop", ENVIRONMENTS)
     concepts = (concept for part in slices(environment) for concept in inputs(environment, part))
     for item in next(concept for concept in concepts if isinstance(concept, RequestPriorityInput)).render():
@@ -46,7 +46,7 @@ def prioritised(server: LocalApiServer) -> LocalApiServer:
 
 
 def schema(server: LocalApiServer, user: str, group: str | None = None, path: str = "/api/v1/pods") -> str:
-    """Return the name of the flow schema by which the server classifies a request of ``user``, allowed or not."""
+    """Return the name of the flow schema by which the server classifies a request of ``user``, permitted or not."""
     headers = server.as_user(user, *([group] if group else ()), path=path)
     uid = headers["X-Kubernetes-PF-FlowSchema-UID"]
     [name] = [one["metadata"]["name"] for one in server.api.list(*SCHEMAS) if one["metadata"]["uid"] == uid]

@@ -1,7 +1,7 @@
-"""Reboots that a person requests, by a line in the kernel's log of a node or by an annotation of its host.
+"""Manually requested reboots, by a line in the kernel log of a node or by an annotation of its host.
 
-The line is read by the real node-problem-detector, and the real Cluster API starts the reboot. Metal3, kubelets and the
-power of hosts are simulated. Minutes that a health check waits are made seconds.
+The real node-problem-detector reads the line, and the real Cluster API starts the reboot. Metal3, kubelets and the
+power of hosts are simulated. Timeouts of health checks are seconds instead of minutes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SPEED = 20
 WHEN_IDLE = "RebootWhenIdleRequested"
 _SETTLED_SECONDS = 15.0
 _PATIENT_SECONDS = 3600
-"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
+"""Time that Metal3 waits for a node to be healthy again, before division by the speed of the region."""
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def revision(server: LocalApiServer) -> int:
 
 
 def previewed(mill: FaultyStack) -> tuple[Run, list[str]]:
-    """Return the preview with a refresh, and the notes of the command about it."""
+    """Return the preview with a refresh, and the command's notes about it."""
     run = mill.engine.run("preview", STACK, *REFRESH)
     assert run.code == 0, run.tail
     return run, list(refresh.found(run))

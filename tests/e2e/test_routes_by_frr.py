@@ -1,8 +1,8 @@
-"""The real FRR exchanges the routes of tenants and a border: they arrive where they must, and nowhere else.
+"""The real FRR exchanges routes of tenants and an edge router: each route reaches exactly its intended targets.
 
-DPUs have the rendered configuration, the border that of ``show ENV network --border``. NVUE, which makes FRR's
-configuration of the document on a DPU, is not there: ``frr_configuration`` reads it in its place. FRR knows no access
-lists; no packet is sent. Hosts announce what is theirs, and much that is not.
+DPUs have the rendered configuration, the edge router that of ``show ENV network --border``. NVUE, which generates FRR's
+configuration on a DPU, is not available: ``frr_configuration`` implements the conversion. FRR has no access lists; no
+packet is sent. Hosts announce their own prefixes and many others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from components.specs.struct import replace
 
 LEAF_ASNS, BORDER_ASN = (4290000001, 4290000003), 4290000002
 PORTS = ("p0_if", "p1_if")
-"""Ports of each DPU, each to a leaf of its own."""
+"""Ports of each DPU, each connected to a different leaf switch."""
 WISHES = {"ant": replace(PLAIN, nodes=2), "bee": replace(PLAIN, egress=Egress.NONE), "cat": PLAIN}
 PEERINGS = (("ant", "bee"), ("bee", "cat"))
 FORMS = {
@@ -43,7 +43,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Fabric:
-    """What runs: two leaf switches, the border, and DPUs with their hosts."""
+    """The running network: two leaf switches, the edge router, and DPUs with their hosts."""
 
     environment: Environment
     places: tuple[Place, ...]
@@ -63,7 +63,7 @@ def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def wired(environment: Environment, places: tuple[Place, ...], machine: Callable[[str], Router]) -> Fabric:
-    """Build the fabric and start all of it."""
+    """Build and start the network."""
     border, loopbacks = machine("border"), environment.region.networks.dpu_loopbacks
     leaves = dict(zip(PORTS, (machine("leaf0"), machine("leaf1")), strict=True))
     vrfs, ends = border_vrfs(contract(environment).model_dump(mode="json")), [str(loopbacks[-n]) for n in (2, 3, 4)]
@@ -99,18 +99,18 @@ def routes(router: Router, vrf: str) -> set[str]:
 
 
 def has_just(router: Router, vrf: str, expected: set[str]) -> None:
-    """Wait until a VRF has these routes and no others; it takes all there are at once, when its VNI comes up."""
+    """Wait until a VRF has exactly these routes; it imports all routes at the same time, when its VNI is up."""
     wait(f"routes of {vrf} at {router.name}", partial(routes, router, vrf), expected.__eq__)
 
 
 def received(router: Router, vrf: str) -> set[str]:
-    """Return what the host announced to its DPU, whether or not it was taken."""
+    """Return the routes that the host announced to its DPU, accepted or not."""
     answer = router.ask(f"show bgp vrf {vrf} ipv4 unicast neighbors {HOST_INTERFACE} received-routes json")
     return set(answer.get("receivedRoutes", {}))
 
 
 def carried(router: Router) -> set[str]:
-    """Return all prefixes that the router heard of by EVPN, whatever their route targets."""
+    """Return all prefixes that the router received by EVPN, whatever their route targets."""
     answer = router.ask("show bgp l2vpn evpn route json")
     found = (entry for routes in answer.values() if isinstance(routes, dict) for entry in routes.values())
     return {
@@ -129,7 +129,7 @@ def everything(fabric: Fabric) -> set[str]:
 
 
 def settled(fabric: Fabric) -> None:
-    """Wait until all hosts were heard, and each route there is has come to every DPU and to the border."""
+    """Wait until the routes of all hosts have reached every DPU and the edge router."""
     for router, at in zip(fabric.dpus, fabric.places, strict=True):
         wait(f"what {router.name} hears", partial(received, router, at.vpc), (at.own | at.foreign).issubset)
     for router in (*fabric.dpus, fabric.border):
@@ -137,7 +137,7 @@ def settled(fabric: Fabric) -> None:
 
 
 def of_vpc(fabric: Fabric, vpc: str) -> set[str]:
-    """Return the routes that a VPC has itself: links of its hosts, and what is its own of what they announce."""
+    """Return the routes that a VPC originates: links of its hosts, and permitted announcements of the hosts."""
     return set[str]().union(*(at.own | {str(at.link)} for at in fabric.places if at.vpc == vpc))
 
 
@@ -181,7 +181,7 @@ def test_a_dpu_counts_the_routes_of_its_host(fabric: Fabric) -> None:
 
 
 def ways(router: Router, prefix: str) -> int:
-    """Return how many paths of the underlay to ``prefix`` a DPU uses at once."""
+    """Return the number of paths of the underlay to ``prefix`` that a DPU uses simultaneously."""
     answer = router.ask(f"show bgp ipv4 unicast {prefix} json")
     return sum(bool(path.get("multipath")) for path in answer.get("paths", []))
 
@@ -194,7 +194,7 @@ def test_both_ports_of_a_dpu_carry_packets_though_their_leaves_are_of_different_
 
 
 def leading_out(fabric: Fabric) -> set[str]:
-    """Return the VPCs that have a default route on some DPU."""
+    """Return the VPCs with a default route on some DPU."""
     held = [(at.vpc, routes(router, at.vpc)) for router, at in zip(fabric.dpus, fabric.places, strict=True)]
     return {vpc for vpc, found in held if "0.0.0.0/0" in found}
 

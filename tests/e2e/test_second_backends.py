@@ -1,6 +1,6 @@
-"""The story of a region without Kamaji, Metal3 and DPUs: k0smotron, IronCore metal, Kube-OVN and plain policies.
+"""Main sequence of a region without Kamaji, Metal3 and DPUs: k0smotron, IronCore metal, Kube-OVN, plain policies.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ NEXT_MINOR_IMAGE = f"""
     boot: netboot
     fits: [h100-eth-8, l40s-8, cpu-gen5]
 """
-"""Image of the next minor version for all pools; without one a control plane goes nowhere."""
+"""Image of the next minor version for all pools; a control plane requires one for an upgrade."""
 PLATFORM = ("ironcore-metal-system", "monitoring", "registry")
-"""Namespaces of the platform with secrets: the authority of BMC certificates, receivers of alerts, and the certificate
-of the registry."""
+"""Namespaces of the platform with secrets: the CA of BMC certificates, receivers of alerts, and the certificate of the
+registry.
+"""
 Machines = dict[str, set[str]]
-"""By pool and failure domain, the uids of the machines."""
+"""UIDs of the machines, by pool and failure domain."""
 
 
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """The region, with its data written; gone at the end whatever happened."""
+    """The region, with its data written."""
     local = second_region(tmp_path_factory.mktemp("second"))
     with deleted_at_exit(local):
         yield local
@@ -83,7 +84,7 @@ def machines(second: LocalRegion) -> Machines:
 
 
 def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
-    """Return of each failure domain whose machines are not the same: how many went and how many came."""
+    """Return the number of deleted and created machines of each failure domain with other machines than before."""
     return {
         domain: (len(old - new), len(new - old))
         for domain in before | after
@@ -92,7 +93,7 @@ def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
 
 
 def servers(second: LocalRegion) -> dict[str, int]:
-    """Return how many servers are in each state; those that are claimed run a node of one Machine each."""
+    """Return the number of servers in each state; each claimed server runs the node of one Machine."""
     states: dict[str, int] = {}
     for server in second.api().list(METAL, "Server"):
         state = server["status"]["state"]
@@ -150,7 +151,7 @@ def test_clusters_of_one_vpc_have_one_policy_and_prefixes_of_their_own(second: L
 
 
 def _ipv4(policy: dict[str, Any], key: str) -> list[list[str]]:
-    """Return the blocks of IPv4 of each rule: a cluster that has IPv6, too, names its own blocks of it beside."""
+    """Return the IPv4 blocks of each rule; a cluster with IPv6 also has its own IPv6 blocks in them."""
     rules = policy["ingress" if key == "from" else "egress"]
     return [[one["ipBlock"]["cidr"] for one in rule[key] if ":" not in one["ipBlock"]["cidr"]] for rule in rules]
 

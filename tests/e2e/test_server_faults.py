@@ -1,4 +1,4 @@
-"""Faults of the engine, the API server and etcd during an ``up``: the next one finishes, and nothing doubles.
+"""Faults of the engine, the API server and etcd during an ``up``: the next one completes it without duplicates.
 
 The real engine applies single objects and an object set to a real API server, as a stack of a region does.
 """

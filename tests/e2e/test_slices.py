@@ -1,6 +1,6 @@
-"""The story of a region in slices: side by side through the real engine, and one that fails beside those that go on.
+"""Main sequence of a region in slices: parallel runs of the real engine, and a failing slice that stops no others.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The tests run in the order of the file on one region: each depends on the state that the previous one leaves.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ BINDING = {
 
 @pytest.fixture(scope="module")
 def sliced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop in slices, two at once whatever the machine; gone at the end whatever happened."""
+    """Laptop in slices, two in parallel on every machine."""
     local = LocalRegion(tmp_path_factory.mktemp("sliced"))
     local.variables["JACQUARD_PARALLELISM"] = "2"
     local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", "stacks: sliced")
@@ -61,7 +61,7 @@ def sliced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 
 def labels(sliced: LocalRegion, cluster: str) -> set[str | None]:
-    """Return what the machines of each group of a cluster are labelled with."""
+    """Return the labels of the machines of each group of a cluster."""
     found = sliced.api().list(CLUSTER_API, "MachineDeployment", namespace=cluster)
     return {item["spec"]["template"]["metadata"]["labels"].get(LABEL) for item in found}
 
@@ -130,7 +130,7 @@ def test_lost_objects_are_created_again_by_an_up_that_refreshes(sliced: LocalReg
 
     assert (trusting.code, preview.code) == (0, 0), preview.text
     assert [changes for changes in json.loads(trusting.stdout)["changes"].values() if changes] == []
-    restored = {  # the NetworkPolicy is a member of an object set
+    restored = {  # The NetworkPolicy is a member of an object set.
         f"{ENVIRONMENT}.foundation": {"update": 1},
         f"{ENVIRONMENT}.cluster-globex-lab": {"create": 1},
     }

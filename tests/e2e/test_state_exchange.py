@@ -1,7 +1,7 @@
-"""A region changes hands between the vendor's kubernetes provider and ours, at a real API server.
+"""Provider migration of a region between the vendor's kubernetes provider and ours, at a real API server.
 
-Every object is made as the provider that is being followed makes it, with its recorded state; what the other one does
-next is looked at in the API server and in the state that it leaves.
+Every object is created with the state that the previous provider records; the test checks the next operation of the
+other provider in the API server and in its state.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
     kinds = {item.inputs["kind"] for item in recorded_states.older()}
     running = LocalApiServer(tmp_path_factory.mktemp("exchange") / "server", kinds=kinds)
     try:
-        # One server plays the management cluster and those of tenants.
+        # One server represents the management cluster and those of tenants.
         tenants = [crd for crd in crds.definitions("a tenant's") if crd["spec"]["names"]["kind"] in kinds]
         crds.install(running.api, tenants)
         yield running
@@ -59,26 +59,26 @@ def with_label(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def unawaited(item: Recorded) -> dict[str, Any]:
-    """Return the inputs without what would be waited for: no controller is at work here."""
+    """Return the inputs without conditions to await, since no controller runs."""
     metadata = item.inputs["metadata"]
     annotations = {**metadata["annotations"], "pulumi.com/skipAwait": "true"}
     return {**item.inputs, "metadata": {**metadata, "annotations": annotations}}
 
 
 def settled(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return outputs without what differs between any two objects, or comes from controllers."""
+    """Return outputs without values that are unique to an object or set by controllers."""
     metadata = {key: value for key, value in outputs["metadata"].items() if key not in (*SERVERS_OWN, "managedFields")}
     metadata["annotations"] = {
         key: value
         for key, value in metadata.get("annotations", {}).items()
-        # Ours marks what it made under a shared field manager; the vendor's program skips no wait.
+        # Our provider marks objects that it created under a shared field manager; the vendor's program skips no wait.
         if key not in ("jacquard.dev/made-by", "pulumi.com/skipAwait")
     }
     return {key: value for key, value in outputs.items() if key != "status"} | {"metadata": metadata}
 
 
 def of_a_kind(items: list[Recorded]) -> list[Recorded]:
-    """Return one of each kind."""
+    """Return one object of each kind."""
     return list({item.inputs["kind"]: item for item in items}.values())
 
 
@@ -95,7 +95,7 @@ def test_ours_records_what_the_vendors_records(server: LocalApiServer, standin: 
         theirs = _placed(server, settled(item.outputs), "made-here")
         paths = {render(change.path) for change in changes(_inputs_placed(theirs), _inputs_placed(settled(kept)))}
         if item.inputs["apiVersion"] not in BUILT_IN:
-            # Webhooks and published schemas complete custom kinds; the bare API server has neither.
+            # Webhooks and published schemas add defaults to custom kinds; the bare API server has neither.
             paths = {path for path in paths if not path.startswith("spec")}
         differ |= {str(item): sorted(paths - allowed.keys())} if paths - allowed.keys() else {}
 
@@ -181,7 +181,7 @@ def test_the_first_change_of_a_services_ports_is_previewed_and_done(
     assert [port["port"] for port in ports] == [8080]
     assert promised["spec"]["ports"] == ports
     assert [port["port"] for port in untouched["spec"]["ports"]] == [80, 81]
-    # A label that somebody put beside ours stays; the vendor's provider removes it.
+    # A manually added label is kept; the vendor's provider removes it.
     assert live(server.api, new)["metadata"]["labels"] == {"of": "kubectl"}
 
 
@@ -232,7 +232,7 @@ def test_fields_of_controllers_stay_theirs(server: LocalApiServer, standin: Driv
 
 
 def _placed(server: LocalApiServer, body: dict[str, Any], suffix: str) -> dict[str, Any]:
-    """Return an object under a name, and in a namespace, of the test's own; `suffix` tells tests apart."""
+    """Return an object with a name, and in a namespace, of the test; `suffix` tells tests apart."""
     metadata = body["metadata"]
     placed = {"name": f"{metadata['name']}-{suffix}"}
     if "namespace" in metadata:
@@ -241,7 +241,7 @@ def _placed(server: LocalApiServer, body: dict[str, Any], suffix: str) -> dict[s
 
 
 def _inputs_placed(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs of which the inputs are looked at without where they are, and what is awaited."""
+    """Return outputs with inputs stripped of name, namespace and wait conditions."""
     return {**outputs, "__inputs": settled({**outputs["__inputs"], "metadata": _bare(outputs["__inputs"])})}
 
 

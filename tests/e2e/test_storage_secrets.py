@@ -1,6 +1,7 @@
-"""Who may read logins of storage, asked of a real API server: each subject that is rendered, and Kubernetes' own roles.
+"""Read access to storage credentials at a real API server: each rendered subject, and Kubernetes' default roles.
 
-The roles and bindings of one cluster at a time are put there, and SubjectAccessReviews asked about each of its Secrets.
+The roles and bindings of one cluster at a time are created there, and SubjectAccessReviews are sent for each of its
+Secrets.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ BUILT_IN = {
     "admin": (_VIEW, _EDIT, _ADMIN),
     "cluster-admin": ("cluster-admin",),
 }
-"""Kubernetes' own roles, and what each is made of: a controller puts them together that does not run here."""
+"""Kubernetes' default aggregated roles and their parts; the aggregating controller does not run here."""
 OWN = "looms"
 Secret = tuple[str, str]
 """Namespace and name."""
@@ -41,7 +42,7 @@ def rendered(name: str) -> list[Manifest]:
 
 
 def of_storage(items: list[Manifest]) -> dict[str, set[Secret]]:
-    """Return the Secrets with logins of storage or keys of buckets by cluster, and their copies in the management's."""
+    """Return the Secrets with storage credentials or bucket keys by cluster, and their copies for management."""
     found: dict[str, set[Secret]] = {}
     for item in items:
         for key, name in (item.body.get("parameters") or {}).items():
@@ -62,7 +63,7 @@ def of_storage(items: list[Manifest]) -> dict[str, set[Secret]]:
 
 
 def subjects(items: list[Manifest]) -> Iterator[Who]:
-    """Yield everybody that a binding names, as a SubjectAccessReview asks about it."""
+    """Yield each subject of a binding, in the form of a SubjectAccessReview."""
     for item in items:
         for one in item.body["subjects"] if "Binding" in kinds(item) else ():
             if one["kind"] == "Group":
@@ -96,7 +97,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 
 def put(api: ApiServer, items: list[Manifest]) -> list[ObjectRef]:
-    """Put roles and bindings there; return what was put."""
+    """Create roles and bindings; return the created objects."""
     access = [item for item in items if kinds(item)]
     spaces = {item.namespace for item in access if item.namespace}
     namespaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(spaces)]

@@ -1,6 +1,6 @@
-"""Scripts of the backup of logs at a real store, and a restore from its snapshot.
+"""Scripts of the log backup at a real store, and a restore from its snapshot.
 
-rclone does not run: a copy that follows links stands for ``rclone sync --copy-links``.
+rclone does not run: a copy that follows links replaces ``rclone sync --copy-links``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def test_snapshots_of_this_run_and_of_aborted_runs_are_deleted(store: LogStore, 
     assert old in snapshots(store)
 
     def next_run() -> bool:
-        """Run again, until the snapshot is older than one second."""
+        """Run again, after the snapshot is more than one second old."""
         work = later.pop()
         run("snapshot", store, work)
         run("release", store, work)

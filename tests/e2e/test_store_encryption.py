@@ -1,6 +1,6 @@
 """TLS between clusters and the stores: the real proxy and a real collector, with certificates of rendered names.
 
-`store_authority` issues the certificates as cert-manager does; `victoria_stores` says what stands for what.
+`store_authority` issues the certificates as cert-manager does; `victoria_stores` describes the replaced parts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_a_client_without_the_ca_of_the_region_does_not_trust_the_proxy(stores: 
 
 
 def keeps_a_record(collector: Collector, reason: str) -> None:
-    """Write a line, and require that the collector cannot send it because of ``reason`` and keeps it."""
+    """Write a line, and assert that the collector cannot send it because of ``reason`` and keeps it."""
     log = collector.folder / "collector.log"
     collector.start()
     try:
@@ -120,7 +120,7 @@ def test_renewed_certificates_are_served_without_a_restart_and_accepted_with_eit
         trust = stores.authority.trust(certificate)
         asked = f"{stores.url}/api/v1/query?query=up"
         assert request(asked, login=stores.login(ACME), trust=trust).status == 200
-    # The collector has the former certificate of the CA; new connections need the handshake again.
+    # The collector has the previous certificate of the CA; new connections need the handshake again.
     agent.kill()
     agent.start()
     agent.write("after the renewal")

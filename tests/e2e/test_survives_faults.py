@@ -1,4 +1,4 @@
-"""Whatever dies while a region runs or comes up, the next ``up`` finishes it; and down leaves nothing."""
+"""After the loss of any process during a run or an `up`, the next ``up`` recovers; `down` deletes everything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def has_namespace(region: LocalRegion, name: str) -> bool:
 
 
 def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
-    """Return the processes of one part of a cluster; a part runs through a path inside its cluster's folder."""
+    """Return the processes of one component of a cluster, which use a path in its cluster's folder."""
     path = f"{region.home}/regions/{ENVIRONMENT}/kwok/clusters/{cluster}/bin/{program}".encode()
     found = []
     for entry in Path("/proc").iterdir():
@@ -46,7 +46,7 @@ def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
 
 
 def port_of(region: LocalRegion) -> int:
-    """Return the port at which the management cluster's API server is to be found."""
+    """Return the port of the management cluster's API server."""
     kubeconfig = yaml.safe_load((region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml").read_text())
     return int(kubeconfig["clusters"][0]["cluster"]["server"].rpartition(":")[2])
 
@@ -99,7 +99,7 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
         during=struck,
     )
     [server] = pids_of(region, "management", "kube-apiserver")
-    # Stopped first, so that requests of all other parts are under way when it dies.
+    # Paused first, so that requests of all other components are pending when it is killed.
     os.kill(server, signal.SIGSTOP)
     time.sleep(3)
     os.kill(server, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The engine previews a stack that nobody made, and there is none afterwards, nor a file of its settings."""
+"""A preview of a stack that does not exist creates neither the stack nor a settings file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_stack_that_is_only_previewed_is_never_made(engine: Engine) -> None:
         run = able.run("preview", "edge-1")
 
     assert (ready.made, run.code) == (False, 0), run.tail
-    assert "+ 2 to create" in run.tail  # the stack, and the record of its plug-ins
+    assert "+ 2 to create" in run.tail  # The stack, and the record of its plug-ins
     assert engine.stacks() == frozenset()
     assert not list((paths.project() / "environments").iterdir())
 

@@ -1,6 +1,6 @@
-"""VMs in a tenant's own API server: what they wait for, what an edit does to them, and what is not taken from them.
+"""VMs in a tenant's API server: their prerequisites, the effect of edits, and fields that `up` preserves.
 
-The tests run in the order of the file on one region. Whoever orders through the API is in a namespace of its own.
+The tests run in the order of the file on one region. Orders through the API are in a separate namespace.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OFFERED = "storage: [shared-nfs, shared-vast"
 
 @pytest.fixture(scope="module")
 def ordered(region: LocalRegion) -> LocalRegion:
-    """The region, up, with a VM that its tenant ordered: an image of its own, four volumes, a public address."""
+    """The running region, with a VM ordered by its tenant: a custom image, four volumes, a public address."""
     region.edit(REGION, "storage:\n  - {name: shared-nfs", f"storage:\n{SPARE}  - {{name: shared-nfs")
     region.edit(TENANT, OFFERED, f"{OFFERED}, spare-nfs")
     region.edit(TENANT, "  image_storage_class:", OWN)
@@ -102,7 +102,7 @@ def test_a_disk_that_says_no_modes_has_those_of_its_class(api: ApiServer, storag
 
 @pytest.fixture
 def parts(ordered: LocalRegion) -> dict[str, list[dict[str, Any]]]:
-    """Return that VM and what it needs, each under a name of its own, for another namespace of the same cluster."""
+    """Return that VM and its prerequisites under other names, for another namespace of the same cluster."""
     text = json.dumps([item.body for item in declared(ordered) if item.cluster == CLUSTER])
     machines = [body for body in json.loads(text) if body["kind"] == VM[1]]
     [size] = [body["spec"]["instancetype"]["name"] for body in machines if body["metadata"]["name"] == "loom"]
@@ -154,7 +154,7 @@ def test_it_runs_only_once_size_claims_image_class_and_pool_are_there(api: ApiSe
     )
     waits("ErrorPvcNotFound")
     add("class")
-    waits("Starting")  # on no node
+    waits("Starting")  # On no node
     [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
     api.patch(ObjectRef.of(node), {"metadata": {"labels": {"loom-pool": "here"}}}, field_manager="somebody")
     runs(api, "loom", SPACE)
@@ -205,10 +205,10 @@ def test_an_up_that_would_change_it_changes_nothing(ordered: LocalRegion) -> Non
 
 @pytest.fixture(scope="module")
 def through_the_api(ordered: LocalRegion, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What people made through the API: a VM as the chart makes it of the values that are printed, and a claim."""
+    """Objects created through the API: a VM rendered by the chart with the printed values, and a claim."""
     api, asked = ordered.api(CLUSTER), ("offerings", "--example", "cpu-4", "--helm", "--format", "json")
     values = json.loads(ordered.jacquard("show", ENVIRONMENT, *asked).stdout.replace("workstation", "desk"))
-    del values["keys_secret"]  # nobody gives its Secret here
+    del values["keys_secret"]  # Its Secret does not exist here.
     [order] = rendered(tmp_path_factory.mktemp("chart"), {"desk": values}, SPACE)["desk"]
     order["metadata"]["namespace"] = SPACE
     claim = {

@@ -1,4 +1,4 @@
-"""Snapshots of VMs: what the rendered jobs run, by the real kubectl with their own rights at a real API server."""
+"""Snapshots of VMs: the commands of the rendered jobs, run by the real kubectl with their permissions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MACHINE = "forge"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    """An API server that knows the kind of snapshots of VMs, and nothing that takes one."""
+    """An API server with the kind of VM snapshots, and without a snapshot controller."""
     found = LocalApiServer(tmp_path_factory.mktemp("snapshots") / "server", kinds=())
     try:
         known = crds.definitions("cobalt-one")
@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
 
 @pytest.fixture(scope="module")
 def rendered() -> dict[str, list[Manifest]]:
-    """What us-east-04a has for snapshots of VMs, by kind."""
+    """Objects of us-east-04a for VM snapshots, by kind."""
     environment = load_environment("us-east-04a", ENVIRONMENTS)
     [part] = [one for one in slices(environment) if one.name == "cluster-cobalt-one"]
     [offering] = [one for one in inputs(environment, part) if isinstance(one, VmOfferingInput)]
@@ -53,7 +53,7 @@ def rendered() -> dict[str, list[Manifest]]:
 
 
 class Jobs:
-    """The rendered jobs, run as their account would."""
+    """The rendered jobs, run with their service account."""
 
     def __init__(self, server: LocalApiServer, rendered: dict[str, list[Manifest]], files: Path) -> None:
         self._server, self._rendered, self._files = server, rendered, files
@@ -65,7 +65,7 @@ class Jobs:
             (files / name).write_text(text)
 
     def run(self, day: str) -> None:
-        """Run all containers of a day's job."""
+        """Run all containers of the job for one day."""
         [job] = [item for item in self._rendered["CronJob"] if item.name == f"{NAME}-{day}"]
         for container in job.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]:
             [mount] = container["volumeMounts"]
@@ -73,7 +73,7 @@ class Jobs:
             assert done.returncode == 0, done.stderr
 
     def kubectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run kubectl as their account."""
+        """Run kubectl with their service account."""
         token = self._kubectl("create", "token", NAME, f"--namespace={NAMESPACE}")
         return self._kubectl(f"--token={token.stdout.strip()}", *arguments)
 

@@ -1,4 +1,4 @@
-"""What webhooks of KubeVirt and CDI refuse, asked of a real API server that has the rehearsal's rules in place."""
+"""Objects that webhooks of KubeVirt and CDI reject, at a real API server with the simulation's rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Spoil = Callable[[dict[str, Any]], Any]
 
 @cache
 def rendered() -> list[Manifest]:
-    """Return what the rules judge, of all environments."""
+    """Return the objects of all environments that the rules match."""
     every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
     offered = [one for env in every for placed in clusters(env) for one in vm_offering.of_cluster(env, placed)]
     return [item for one in offered for item in objects(one.render()) if item.kind in KINDS]
@@ -43,7 +43,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
         crds.install(server.api, [crd for crd in crds.definitions(TENANT) if crd["spec"]["names"]["kind"] in KINDS])
         server.namespace("virtual-machines")
         webhooks.install(server.api, TENANT)
-        # A server learns of rules in the order in which they were made: once the last are in force, all are.
+        # A server activates rules in the order of creation, so all are active when the last ones are.
         last = of(SIZES)
         overcommit(last)
         wait_until(lambda: TOGETHER in said(server.api, last), timeout_seconds=60, what="the rules are in force")
@@ -58,7 +58,7 @@ def of(kind: str, **changed: Any) -> dict[str, Any]:
 
 
 def said(api: ApiServer, body: dict[str, Any]) -> str:
-    """Return why an object is refused; nothing if it is not."""
+    """Return the reason for which an object is rejected; empty if accepted."""
     try:
         api.apply(body, field_manager="test", force=True, dry_run=True)
     except ApiError as error:

@@ -1,4 +1,4 @@
-"""A window that is kept: the rendered jobs' own commands against a real API server and Cluster API's controller."""
+"""An enforced maintenance window: the rendered jobs' commands at a real API server with Cluster API's controller."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.e2e
 
 CLUSTER = "acme-train"
 KEPT, PAUSED = "acme-train-infer-a03", "acme-train-system-a04"
-"""MachineDeployments: one that the window binds, one that its tenant pauses."""
+"""MachineDeployments: one that the window controls, one that its tenant pauses."""
 WINDOW = {"days": ["tue", "thu"], "from": "22:00", "to": "04:00", "timezone": "America/New_York"}
 PROGRAM = """
 import json
@@ -61,14 +61,14 @@ Part("acme", [first, programs, *others], {"management": management})
 
 
 class Declared(Struct, kw_only=False):
-    """What the data of a cluster with a kept window is rendered to."""
+    """Rendered objects of a cluster with an enforced window."""
 
     plane: HostedControlPlaneInput
     pools: dict[str, NodePoolInput]
 
     @property
     def programs(self) -> ManifestSet:
-        """Return the set of the jobs and the access of the platform's programs."""
+        """Return the set of jobs, and the RBAC objects of the platform's programs."""
         groups = tuple(item.name for item in self.deployments if not item.body["spec"].get("paused"))
         windows = PoolWindows(window=WindowSpec.model_validate(WINDOW), groups=groups, image="unused")
         rendered = replace(self.plane, windows=windows, lets_dpus_go=True).render()
@@ -83,7 +83,7 @@ class Declared(Struct, kw_only=False):
 
     @property
     def data(self) -> dict[str, Any]:
-        """Return all that the test applies."""
+        """Return all objects that the test applies."""
         return {
             "namespace": self.programs.namespace,
             "programs": {key: dict(item.body) for key, item in self.programs.members.items()},
@@ -99,7 +99,7 @@ class Declared(Struct, kw_only=False):
 
 
 def declared(pause: str = "system") -> Declared:
-    """Return two pools of laptop under a kept window, of which one is paused by its tenant."""
+    """Return two pools of laptop with an enforced window, one of which its tenant has paused."""
     laptop = load_environment("laptop", paths.ROOT / "environments")
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
     [plane] = [item for item in every if isinstance(item, HostedControlPlaneInput) and item.name == CLUSTER]
@@ -109,7 +109,7 @@ def declared(pause: str = "system") -> Declared:
 
 
 class Cluster:
-    """The management cluster, as the jobs and Cluster API see it."""
+    """The management cluster, as the jobs and Cluster API access it."""
 
     def __init__(self, server: LocalApiServer) -> None:
         self.api, self._kubeconfig = server.api, str(server.kubeconfig)
@@ -120,7 +120,7 @@ class Cluster:
         assert ended.returncode == 0, ended.stderr
 
     def refused(self, name: str) -> str:
-        """Return why the service account may not pause a MachineDeployment."""
+        """Return the reason for which the service account may not pause a MachineDeployment."""
         patch = ("patch", "machinedeployments", name, f"--namespace={CLUSTER}", "--type=merge", "--patch={}")
         return self._as_account(*patch).stderr
 
@@ -140,7 +140,7 @@ class Cluster:
         return found
 
     def pause(self, name: str) -> tuple[bool | None, set[str]]:
-        """Return ``spec.paused`` of a MachineDeployment and who owns it."""
+        """Return ``spec.paused`` of a MachineDeployment and its field managers."""
         body = self.deployment(name)
         fields = body["metadata"]["managedFields"]
         owners = {entry["manager"] for entry in fields if "f:paused" in entry["fieldsV1"].get("f:spec", {})}
@@ -151,7 +151,7 @@ class Cluster:
         return {body["metadata"]["name"] for body in self.api.list(CLUSTER_API, "Machine", namespace=CLUSTER)}
 
     def sets(self, name: str) -> dict[str, int]:
-        """Return the sizes of the MachineSets of a MachineDeployment, by the template their machines are made from."""
+        """Return the sizes of the MachineSets of a MachineDeployment, by machine template."""
         selector = f"cluster.x-k8s.io/deployment-name={name}"
         found = self.api.list(CLUSTER_API, "MachineSet", namespace=CLUSTER, label_selector=selector)
         return {
@@ -172,7 +172,7 @@ def server(management: ManagementCluster) -> LocalApiServer:
 
 @pytest.fixture
 def cluster(server: LocalApiServer) -> Iterator[Cluster]:
-    """The cluster, without what another test applied."""
+    """The cluster, without objects of other tests."""
     yield Cluster(server)
     for kind in ("MachineDeployment", "MachineSet", "Machine", "Cluster"):
         for body in server.api.list(CLUSTER_API, kind, namespace=CLUSTER):
@@ -185,7 +185,7 @@ def project(server: LocalApiServer, tmp_path: Path) -> Project:
 
 
 def applied(project: Project, declared: Declared, *verb: str) -> str:
-    """Let the program declare these objects, run ``pulumi`` and return what it said."""
+    """Declare these objects in the program, run ``pulumi`` and return its output."""
     (project.folder / "objects.json").write_text(json.dumps(declared.data))
     outcome = project.pulumi(*(verb or ("up", "--yes", "--skip-preview")), "-s", "test")
     assert outcome.code == 0, outcome.text
@@ -236,7 +236,7 @@ def test_a_tenant_may_pause_a_pool_and_lift_that_whether_the_window_holds_it_or_
 
 @pytest.fixture
 def controller(management: ManagementCluster) -> Iterator[None]:
-    """Cluster API's controller. Without webhooks: they would stay registered when it is gone, and refuse everything."""
+    """Cluster API's controller without webhooks, which would stay registered after it ends and reject everything."""
     with management.controller(webhooks=False):
         yield
 
@@ -254,7 +254,7 @@ def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_rep
             cluster.api.apply(item.body, field_manager="jacquard")
 
     def reached(what: str, *sizes: int, rolling: bool) -> None:
-        """Wait until the controller has seen all, has MachineSets of these sizes, and says whether machines differ."""
+        """Wait until the controller has reconciled, with these MachineSet sizes and the status of the machines."""
 
         def done() -> bool:
             body = cluster.deployment(KEPT)
@@ -293,6 +293,6 @@ def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_rep
 
 
 def rolled(pool: NodePoolInput) -> list[Manifest]:
-    """Return the MachineDeployment of a pool of one group after the templates of its machines."""
+    """Return the MachineDeployment of a pool with one group, and the templates of its machines."""
     kinds = ("Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineDeployment")
     return [item for kind in kinds for item in of_kind(pool, kind)]
