@@ -17,7 +17,7 @@ settings.register_profile("random", deadline=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Use random examples only in nightly tests, so that no change fails because of a new example in unrelated code."""
+    """Use random examples only in nightly tests, so that unrelated changes do not fail because of a new example."""
     settings.load_profile("random" if config.option.markexpr == "nightly" else "reproducible")
 
 

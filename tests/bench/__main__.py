@@ -1,7 +1,7 @@
-"""Every benchmark, one after the other: ``python tests/bench [--json FOLDER]``.
+"""All benchmarks in sequence: ``python tests/bench [--json FOLDER]``.
 
-Each is a command of its own with ``--help``. They run on the API server of a local region that is made for them
-and removed afterwards, so nothing that a user runs is disturbed.
+Each is a separate command with ``--help``. They use the API server of a temporary local region, so other regions on the
+machine are not affected.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from jacquard.machine import paths
 REGION = "bench"
 FOLDER = Path(__file__).parent
 _IN_A_REGION = ("single_objects.py", "objectset_create.py")
-"""Those that need a local region."""
+"""Benchmarks that need a local region."""
 _NO_BENCHMARKS = {"__main__.py", "support.py"}
 _OTHERS = sorted({path.name for path in FOLDER.glob("*.py")} - {*_IN_A_REGION, *_NO_BENCHMARKS})
-"""Those that need no region, or start their own."""
+"""Benchmarks that need no region, or start their own."""
 
 
 def run(*command: str | Path) -> int:
-    """Run one command with its output shown and return its exit code."""
+    """Run one command, show its output and return its exit code."""
     print(f"\n$ {' '.join(str(part) for part in command)}", flush=True)
     return subprocess.run([str(part) for part in command], cwd=paths.ROOT, check=False).returncode
 
 
 def main() -> int:
-    """Run all benchmarks; the exit code is 1 when one misses its bar."""
+    """Run all benchmarks; the exit code is 1 if one exceeds its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="folder that takes the figures of each benchmark as JSON")
     chosen = parser.parse_args()

@@ -1,9 +1,9 @@
 """Benchmark: all policies over all objects of a region, without an engine: processor time and memory.
 
-A child process loads and renders the region, then judges all objects. Its processor time of each step and its largest
-resident memory, before and after the judgement, are reported. Exits with 1 if a limit is exceeded.
+A child process loads and renders the region, then evaluates all objects. It reports the processor time of each step and
+its peak resident memory before and after the evaluation. Exits with 1 if a limit is exceeded.
 
-    python tests/bench/all_policies.py [--environment us-east-04a] [--rounds 3] [--json FILE]
+python tests/bench/all_policies.py [--environment us-east-04a] [--rounds 3] [--json FILE]
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MB = 1024
 
 
 def measure(name: str) -> dict[str, float]:
-    """Judge all objects of an environment once in this process, and return seconds of processor time and MB."""
+    """Evaluate all objects of an environment once in this process; return seconds of processor time and MB."""
     now, steps = dt.datetime.now(dt.UTC), {}
 
     def step(label: str, started: float) -> float:

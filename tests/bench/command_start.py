@@ -1,8 +1,9 @@
-"""Benchmark: processor time of ``jacquard --help`` and ``jacquard check``, as ratios to floors of the same rounds.
+"""Benchmark: processor time of ``jacquard --help`` and ``jacquard check``, as ratios to baselines of the same rounds.
 
-The floor of ``--help`` is an interpreter that ends at once; the floor of ``check`` reads the same files with C parsers.
+The baseline of ``--help`` is an interpreter that exits immediately; that of ``check`` reads the same files with C
+parsers.
 
-    python tests/bench/command_start.py [--rounds 5] [--environment lab] [--json FILE]
+python tests/bench/command_start.py [--rounds 5] [--environment lab] [--json FILE]
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ for folder in map(Path, sys.argv[1:]):
 """
 _MAIN = "from jacquard.cli.app import main; main()"
 LIMITS = {"help": 5.0, "check": 10.0}
-"""Ratio of each command to its floor."""
+"""Maximum ratio of each command to its baseline."""
 
 
 def main() -> None:

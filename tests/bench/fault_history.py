@@ -1,10 +1,10 @@
 """Benchmark: reading a week of faults from a store with all nodes of a large region.
 
-One process of VictoriaMetrics stands for the cluster version. It has one condition of each node, in steps of a minute,
-and a fault of ten minutes on one node of a hundred. The floor is the cheapest query that reads the same samples. A
-region has a condition for each check, and ``jacquard facts --metrics`` reads them one after the other.
+One process of VictoriaMetrics replaces the cluster version. It has one condition of each node, at one-minute intervals,
+and a fault of ten minutes on one node of a hundred. The baseline is the cheapest query that reads the same samples. A
+region has one condition for each check, and ``jacquard facts --metrics`` reads them in sequence.
 
-    python tests/bench/fault_history.py [--nodes 1500 --nodes 6000] [--rounds 3] [--json FILE]
+python tests/bench/fault_history.py [--nodes 1500 --nodes 6000] [--rounds 3] [--json FILE]
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from jacquard.observe.nodes.fault_history import fault_history
 
 CLUSTER, CONDITION, MINUTES = "acme-train", "GpuLost", HISTORY_HOURS * 60
 FAULTY = 100
-"""One node of this number has a fault."""
+"""One node in this many has a fault."""
 FAULT_MINUTES = 10
 LIMIT = 6.0
-"""Ratio of the slowest size to its floor."""
+"""Maximum ratio of the slowest size to its baseline."""
 _AT_ONCE = 50
-"""Nodes of one import."""
+"""Number of nodes in one import."""
 _END = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 
 
 def main() -> None:
-    """Measure each size and print its figures; exit with 1 if a ratio is above the limit."""
+    """Measure each size and print its figures; exit with 1 if a ratio exceeds the limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, action="append", help="size, repeatable (default 1500, 3000 and 6000)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each size (default 3)")

@@ -1,9 +1,9 @@
-"""Benchmark: what a change does to a large region, from the command to the comment of a pull request and its report.
+"""Benchmark: impact of a change in a large region, from the command to the pull request comment and report.
 
-The floor is loading the same region twice. One change promotes a pool of one tenant; the other touches every pool of
-every tenant. Each is asked of the whole command, in a process of its own, in a repository made for it.
+The baseline is loading the same region twice. One change promotes a pool of one tenant; the other changes every pool of
+every tenant. Each measurement runs the whole command in a separate process, in a repository created for it.
 
-    python tests/bench/impact.py [--environment us-east-04a] [--rounds 5] [--json FILE]
+python tests/bench/impact.py [--environment us-east-04a] [--rounds 5] [--json FILE]
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def one_pool(folder: Path) -> None:
-    """Put a taint into the first tenant's last pool, and promote that."""
+    """Add a taint to the first tenant's last pool, and promote it."""
     path = next((folder / "tenants").glob("*.yaml"))
     text = path.read_text()
     *_, pool = re.finditer(r"- \{name: ([a-z0-9-]+), instance_type: [^,]+, (nodes|racks): \d+", text)
@@ -55,7 +55,7 @@ def one_pool(folder: Path) -> None:
 
 
 def every_pool(folder: Path) -> None:
-    """Put a label on every pool of every tenant."""
+    """Add a label to every pool of every tenant."""
 
     def labelled(document: Any) -> Any:
         for cluster in document.get("clusters", ()):
@@ -68,12 +68,12 @@ def every_pool(folder: Path) -> None:
 
 
 def run(*arguments: str) -> None:
-    """Run ``jacquard`` and see that it works."""
+    """Run ``jacquard`` and assert success."""
     subprocess.run([JACQUARD, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def figures(name: str, environments: Path) -> dict[str, float]:
-    """Return what one round measures."""
+    """Return the measurements of one round."""
     start = time.process_time()
     for _ in range(2):
         load_environment(name, environments)
@@ -92,7 +92,7 @@ def figures(name: str, environments: Path) -> dict[str, float]:
 
 
 def main() -> int:
-    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    """Run the rounds, and print medians with their limits; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")

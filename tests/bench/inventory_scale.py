@@ -1,11 +1,11 @@
-"""Benchmark: the whole inventory of a region through ``pulumi up`` against a bare concurrent apply loop.
+"""Benchmark: the whole inventory of a region through ``pulumi up``, compared with a bare concurrent apply loop.
 
-The program, the data and the stacks are those that a user runs: one stack a hall, all halls side by side, a file
-backend with its checkpoints on. The floor applies the same objects by the same client and number of connections. Each
-part has an API server of its own, which holds nothing else and on which nothing acts; what the bare-metal operator
-makes for each host, and the program only patches, is put there before.
+The program, the data and the stacks are those of users: one stack for each hall, all halls in parallel, a file backend
+with checkpoints. The baseline applies the same objects with the same client and number of connections. Each part has a
+separate API server without other objects or controllers; the objects that the bare-metal operator creates for each
+host, and that the program only patches, are created beforehand.
 
-    python tests/bench/inventory_scale.py [--environment us-east-04a] [--hall a --hall b] [--json FILE]
+python tests/bench/inventory_scale.py [--environment us-east-04a] [--hall a --hall b] [--json FILE]
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _LOOK_SECONDS = 0.1
 
 @dataclass
 class Memory:
-    """Largest resident size of any process of some sessions, looked at while they run."""
+    """Largest resident size of any process of some sessions, sampled while they run."""
 
     sessions: set[int] = field(default_factory=set)
     largest: dict[str, int] = field(default_factory=dict)
-    """KiB by the name of the program."""
+    """KiB by program name."""
 
     def look(self) -> None:
         for entry in Path("/proc").iterdir():
@@ -80,7 +80,7 @@ class Part:
     stacks: list[str]
     bodies: dict[str, dict[str, Any]]
     made: dict[str, dict[str, Any]]
-    """Objects that are there before, as whoever makes them does."""
+    """Objects that exist beforehand, as their controllers create them."""
 
     def __post_init__(self) -> None:
         kubeconfigs = self.folder / "kubeconfigs"
@@ -105,7 +105,7 @@ class Part:
         }
 
     def project(self) -> None:
-        """Make a project that runs the program of this repository, with empty stacks."""
+        """Create a project that runs the program of this repository, with empty stacks."""
         (self.folder / "stacks").symlink_to(paths.ROOT / "stacks")
         settings = {
             "name": "jacquard",
@@ -118,7 +118,7 @@ class Part:
             self.side_by_side("stack", "init", stacks=[stack])
 
     def side_by_side(self, *arguments: str, stacks: Sequence[str] | None = None, memory: Memory | None = None) -> float:
-        """Run one ``pulumi`` command line for all stacks at once; return the seconds until the last has ended."""
+        """Run one ``pulumi`` command line for all stacks in parallel; return the total seconds."""
         start = time.perf_counter()
         processes = [
             piped("pulumi", *arguments, "-s", stack, "--non-interactive", folder=self.folder, variables=self.variables)
@@ -135,7 +135,7 @@ class Part:
 
 
 class Bench:
-    """All parts of one run, one after the other."""
+    """All parts of one run, in sequence."""
 
     def __init__(self, folder: Path, name: str, halls: Sequence[str]) -> None:
         self.folder = folder
@@ -157,7 +157,7 @@ class Bench:
 
     @contextmanager
     def part(self, name: str) -> Iterator[Part]:
-        """Bring up an API server for one part and remove all of it afterwards."""
+        """Start an API server for one part, and delete all of it afterwards."""
         print(f"{name} ...", flush=True)
         folder = self.folder / name
         made = {} if name.startswith("floor") else self.made
@@ -174,7 +174,7 @@ class Bench:
             self.figures[f"{name}, seconds"] = apply_loop(part.server.api, self.bodies)
 
     def without_preview(self) -> None:
-        """Measure the first ``up`` without its preview, what it leaves as state, and a preview without changes."""
+        """Measure the first ``up`` without its preview, the size of its state, and a preview without changes."""
         memory = Memory()
         with self.part("without-preview") as part:
             part.project()
@@ -208,7 +208,7 @@ class Bench:
 
 
 def main() -> int:
-    """Measure once, print each figure beside its bar, and return 1 when one is missed."""
+    """Measure once, print each figure with its limit, and return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default="us-east-04a", help="sliced environment (default us-east-04a)")
     parser.add_argument("--hall", action="append", default=[], help="only this hall; may be repeated (default all)")

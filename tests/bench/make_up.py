@@ -1,10 +1,10 @@
-"""Benchmark: what a user waits for, in a fresh clone of this repository with a home of its own.
+"""Benchmark: waiting times of users in a fresh clone of this repository with a separate home.
 
-``make up`` from nothing running (`.venv` to be made), again with nothing to do, a no-op preview, and after
-``make down`` once more with `.venv` ready. With ``--cold`` the cache is empty, so the toolchain is downloaded and built
-as well. The floor of the preview is that of a stack without resources, in the same run.
+``make up`` without anything running (and without `.venv`), again without changes, a no-op preview, and after ``make
+down`` once more with an existing `.venv`. With ``--cold`` the cache is empty, so the toolchain is downloaded and built
+as well. The baseline of the preview is that of a stack without resources, in the same run.
 
-    python tests/bench/make_up.py [--cold] [--json FILE]
+python tests/bench/make_up.py [--cold] [--json FILE]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EMPTY = "name: empty\nruntime: {{name: python, options: {{virtualenv: {venv}}}}}
 
 
 class Clone:
-    """A fresh clone and the commands that a user types in it, without what these leave running."""
+    """A fresh clone and the commands of users in it; processes that they leave running are not measured."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder / "jacquard"
@@ -37,7 +37,7 @@ class Clone:
         self.figures: dict[str, float] = {}
 
     def time(self, name: str, *command: str) -> str:
-        """Run ``command``, record its seconds as ``name`` and return what it printed."""
+        """Run ``command``, record its seconds as ``name`` and return its output."""
         start, used = time.perf_counter(), _processor_seconds()
         done = subprocess.run(command, cwd=self.folder, env=self.variables, capture_output=True, text=True, check=False)
         self.figures[name] = time.perf_counter() - start
@@ -56,13 +56,13 @@ class Clone:
 
 
 def _processor_seconds() -> float:
-    """Return what all commands took that have ended, with all that they started and waited for."""
+    """Return the processor time of all finished commands, including their child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
-    """Run all steps once and print seconds."""
+    """Run all steps once and print their seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cold", action="store_true", help="begin with an empty cache (takes about 20 minutes more)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def measure_previews(clone: Clone, folder: Path) -> None:
-    """Time a preview without changes with and without policies, and the floor: a stack without resources."""
+    """Time a preview without changes with and without policies, and the baseline: a stack without resources."""
     empty = folder / "empty"
     empty.mkdir()
     (empty / "Pulumi.yaml").write_text(EMPTY.format(venv=clone.folder / ".venv"))

@@ -1,10 +1,10 @@
-"""Create of the ObjectSet provider against a bare concurrent apply loop, on one API server, in one run.
+"""Create of the ObjectSet provider, compared with a bare concurrent apply loop on one API server in one run.
 
-Both apply the same number of fresh BareMetalHosts by server-side apply with strict validation, through the same client
-and number of connections. The loop is the floor: what the provider adds is decoding, looking for what exists, the
-set's parent and labels, and the answer. Rounds alternate which of the two goes first; every round has its own names.
+Both apply the same number of new BareMetalHosts by server-side apply with strict validation, with the same client and
+number of connections. The loop is the baseline: the provider adds decoding, the search for existing objects, the set's
+parent and labels, and the response. Rounds alternate which of the two is first; every round has its own names.
 
-The cluster needs the BareMetalHost CRD. Nothing else should work on it: objects are deleted after each round.
+The cluster needs the BareMetalHost CRD, and no controllers: objects are deleted after each round.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from jacquard.providers.rpc.stubs import ResourceProviderStub, provider_pb2
 from jacquard.providers.rpc.values import encode
 
 TARGET = 0.60
-"""Least speed of the provider as a share of the loop's."""
+"""Minimum speed of the provider as a share of the loop's."""
 PROVIDER = Path(sys.executable).with_name("pulumi-resource-jacquard")
 
 
 def hosts(count: int, namespace: str, prefix: str) -> dict[str, dict[str, Any]]:
-    """Return ``count`` BareMetalHosts as an inventory declares them, by name."""
+    """Return ``count`` BareMetalHosts as in an inventory, by name."""
     return {name: _host(name, namespace, number) for number, name in ((i, f"{prefix}-{i:05}") for i in range(count))}
 
 
@@ -82,20 +82,20 @@ def provider(kubeconfig: Path) -> Iterator[ResourceProviderStub]:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return how many seconds ``work`` takes."""
+    """Return the duration of ``work`` in seconds."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def apply_loop(api: ApiServer, bodies: dict[str, dict[str, Any]]) -> float:
-    """Apply all objects side by side and return the seconds it took."""
+    """Apply all objects in parallel and return the duration in seconds."""
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         return timed(lambda: list(pool.map(lambda body: api.apply(body, field_manager="bench"), bodies.values())))
 
 
 def create_call(stub: ResourceProviderStub, name: str, namespace: str, bodies: dict[str, dict[str, Any]]) -> float:
-    """Call Create for a set of all objects and return the seconds the call took."""
+    """Call Create for a set of all objects and return the duration of the call in seconds."""
     properties = encode({"setName": name, "namespace": namespace, "members": bodies})
     request = provider_pb2.CreateRequest(urn="urn:pulumi:bench::bench::jacquard:index:ObjectSet::bench")
     request.properties.CopyFrom(properties)
@@ -103,7 +103,7 @@ def create_call(stub: ResourceProviderStub, name: str, namespace: str, bodies: d
 
 
 def clean(api: ApiServer, namespace: str) -> None:
-    """Delete every host and parent of a round and wait until they are gone."""
+    """Delete all hosts and parents of a round and wait for the deletion."""
     path = f"/apis/metal3.io/v1alpha1/namespaces/{namespace}/baremetalhosts"
     api.request("DELETE", path)
     api.request(
@@ -114,7 +114,7 @@ def clean(api: ApiServer, namespace: str) -> None:
 
 
 def run(kubeconfig: Path, count: int, rounds: int, namespace: str) -> list[dict[str, float]]:
-    """Return the seconds of both ways for each round; the first, which warms all up, is left out."""
+    """Return the seconds of both for each round; the first one is a warm-up and left out."""
     api = ApiServer.from_kubeconfig(kubeconfig, connections=CONNECTIONS)
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     api.apply(body, field_manager="bench")
@@ -137,7 +137,7 @@ def run(kubeconfig: Path, count: int, rounds: int, namespace: str) -> list[dict[
 
 
 def main() -> int:
-    """Measure, print a table, write JSON where asked, and fail when the provider is too slow."""
+    """Measure, print a table, optionally write JSON, and fail if the provider is too slow."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kubeconfig", type=Path, required=True, help="kubeconfig of the cluster to measure on")
     parser.add_argument("--objects", type=int, default=1000, help="BareMetalHosts a round (default: 1000)")

@@ -1,10 +1,10 @@
 """Benchmark: start of the policy pack, and a preview of 300 resources with and without the pack.
 
-The floor of the start is a pack of the SDK pulumi-policy with one policy. The floor of the preview is the same preview
-without a pack; it creates copies of objects of laptop in an API server. Ratios compare processor time. Exits with 1 if
-a ratio is above its limit.
+The baseline of the start is a pack of the SDK pulumi-policy with one policy. The baseline of the preview is the same
+preview without a pack; it creates copies of objects of laptop in an API server. Ratios compare processor time. Exits
+with 1 if a ratio exceeds its limit.
 
-    python tests/bench/policy_pack.py [--rounds 5] [--json FILE]
+python tests/bench/policy_pack.py [--rounds 5] [--json FILE]
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from jacquard.machine import paths
 STACK = "laptop"
 RESOURCES = 300
 LIMITS = {"pack start": 4.0, "preview with the pack": 1.3}
-"""Highest ratios to the floors. A start of 4 floors is 1.0 s where the floor is 0.25 s."""
+"""Maximum ratios to the baselines. A start of 4 baselines is 1.0 s if the baseline is 0.25 s."""
 PACK = paths.ROOT / "policies"
 SDK_PACK = """
 from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy
@@ -81,7 +81,7 @@ def timed() -> Iterator[Callable[[], tuple[float, float]]]:
 
 
 def start(pack: Path, variables: Mapping[str, str]) -> tuple[float, float]:
-    """Return the seconds until a pack has described its policies."""
+    """Return the seconds until a pack has returned the description of its policies."""
     command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", str(pack)]
     with (
         timed() as spent,
@@ -156,7 +156,7 @@ def measure(folder: Path, kubeconfig: Path, rounds: int) -> list[dict[str, tuple
         "preview with the pack": lambda: pulumi(work, variables, *preview, "--policy-pack", str(PACK)),
     }
     for figure in figures.values():
-        figure()  # Files are read from the disk once.
+        figure()  # The first read fills the page cache.
     return [{name: figure() for name, figure in figures.items()} for _ in range(rounds)]
 
 

@@ -1,12 +1,12 @@
-"""Benchmark: a change of a large region, from ``jacquard preview --base`` to the comment of a pull request.
+"""Benchmark: a change of a large region, from ``jacquard preview --base`` to the pull request comment.
 
-The stacks of all tenants are applied first, by the real engine and program, to an API server that holds their kinds and
-namespaces and nothing that acts on them; what their stacks wait for is written as its controllers would. From that
-state two changes are previewed, with the policy pack: one pool of one tenant gets another image, and every pool of
-every tenant a label. Candidate images are released first. Inventory and foundation render the same before and after,
-and are not applied. The floor is a preview of a stack without resources.
+The real engine and program first apply the stacks of all tenants to an API server with their kinds and namespaces and
+without controllers; the benchmark writes the status that the stacks wait for. From that state two changes are previewed
+with the policy pack: another image for one pool of one tenant, and a label for every pool of every tenant. Candidate
+images are released first. Inventory and foundation render the same before and after, and are not applied. The baseline
+is a preview of a stack without resources.
 
-    python tests/bench/preview_change.py [--pool borealis-train/h100] [--image gpu-2026.12.0] [--rounds 3] [--json FILE]
+python tests/bench/preview_change.py [--pool borealis-train/h100] [--image gpu-2026.12.0] [--rounds 3] [--json FILE]
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ BARS = {
 _PROJECT = ("Pulumi.yaml", "program", "policy-pack")
 _LOOK_SECONDS = 0.5
 _GIVEN: dict[str, dict[str, Any]] = {"StorageClass": {"provisioner": "bench"}, "Secret": {}, "ConfigMap": {}}
-"""Kinds that are looked for here, and what each needs beside its name; a Secret or ConfigMap its keys."""
+"""Kinds of prerequisites, with their required fields; the keys of a Secret or ConfigMap."""
 _REQUIRED = {"KamajiControlPlane": {"externalManagedControlPlane": True, "ready": True}}
-"""What a kind's schema asks of any status."""
+"""Status fields that a kind's schema requires."""
 
 
 class Base:
-    """A repository of regions whose tenants are applied as its only commit has them."""
+    """A repository of regions whose only commit is applied for the tenants."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
@@ -95,7 +95,7 @@ class Base:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply all stacks of tenants, and keep their API server until the end of the block."""
+        """Apply all stacks of tenants, and run their API server until the block ends."""
         kubeconfig = paths.kubeconfig(self.name, "management")
         kubeconfig.parent.mkdir(parents=True)
         kinds = {item.kind for item in self.objects}
@@ -112,7 +112,7 @@ class Base:
             server.stop()
 
     def _give(self, api: ApiServer) -> None:
-        """Make what a stack refuses to begin without, of kinds that this API server has beside those of the stacks."""
+        """Create the prerequisites of a stack, if this API server has their kinds."""
         for one in missing_targets(self.objects, references_table(), self.objects).values():
             group, _, kind = one.target.kind.rpartition("/")
             if one.target.cluster == MANAGEMENT and kind in _GIVEN:
@@ -138,7 +138,7 @@ class Base:
 
 @contextmanager
 def reporting(api: ApiServer, awaited: list[Manifest]) -> Iterator[None]:
-    """Report all of ``awaited`` as ready once it is there, until the end of the block."""
+    """Report all of ``awaited`` as ready as soon as they exist, until the block ends."""
     left = list(awaited)
 
     def report() -> None:
@@ -149,7 +149,7 @@ def reporting(api: ApiServer, awaited: list[Manifest]) -> Iterator[None]:
 
 
 def _reported(api: ApiServer, item: Manifest) -> bool:
-    """Write the status that ``item`` is awaited with; return whether it is there already."""
+    """Write the awaited status of ``item``; return whether the object exists."""
     there = api.get(ObjectRef.of(item.body))
     if there is not None and item.readiness is not None:
         status = _REQUIRED.get(item.kind, {}) | _status(item.readiness.conditions)
@@ -174,7 +174,7 @@ def _status(awaited: Iterable[str]) -> dict[str, Any]:
 
 
 def figures(base: Base, pool: str, image: str) -> dict[str, float]:
-    """Return what one round measures."""
+    """Return the measurements of one round."""
     floor = measured("pulumi", "-C", str(base.empty), "preview", "-s", "empty", "--non-interactive")
     found = {"floor, processor seconds": floor.processor_seconds}
     changes: dict[str, Callable[[], None]] = {
@@ -198,7 +198,7 @@ def figures(base: Base, pool: str, image: str) -> dict[str, float]:
 
 
 def _changed(out: Path) -> int:
-    """Return how many stacks the engine would change; end when it could not tell of one."""
+    """Return the number of stacks with planned changes; exit if one is unknown."""
     [preview] = json.loads((out / "preview.json").read_text())
     outcomes = Counter(stack["outcome"] for stack in preview["stacks"])
     if not set(outcomes) <= {"changed", "same objects"}:
@@ -207,7 +207,7 @@ def _changed(out: Path) -> int:
 
 
 def main() -> int:
-    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    """Run the rounds, and print medians with their limits; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
     parser.add_argument("--pool", default="borealis-train/h100", help="which gets another image (default: %(default)s)")

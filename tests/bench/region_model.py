@@ -1,10 +1,10 @@
-"""Benchmark: loading, planning and checking the data of a large region, against plain readers of the same files.
+"""Benchmark: loading, planning and checking the data of a large region, compared with plain readers of the files.
 
-The floor is what anybody would do first: csv.reader and PyYAML's C parser over the same files, in the same rounds. The
-whole command is `jacquard check`, with its policies and every object rendered, in a process of its own. How the time
-grows is measured on the region several times over, with lock files of its own.
+The baseline is the simplest reader: csv.reader and PyYAML's C parser over the same files, in the same rounds. The whole
+command is `jacquard check` in a separate process, with policies and all rendered objects. Growth is measured with
+several copies of the region, with their own lock files.
 
-    python tests/bench/region_model.py [--environment us-east-04a] [--copies 9] [--rounds 5] [--json FILE]
+python tests/bench/region_model.py [--environment us-east-04a] [--copies 9] [--rounds 5] [--json FILE]
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def floor(name: str, folder: Path) -> None:
-    """Read the files of ``name`` and of the catalogue with nothing but parsers."""
+    """Read the files of ``name`` and of the catalogue with parsers only."""
     for path in [*(folder / "catalog").glob("*.yaml"), *(folder / name).rglob("*.yaml")]:
         yaml.load(path.read_text(), yaml.CSafeLoader)
     for path in (folder / name / "inventory").glob("*.csv"):
@@ -53,7 +53,7 @@ def floor(name: str, folder: Path) -> None:
 
 
 def work(name: str, folder: Path) -> None:
-    """Load the environment and run all cross-checks, allocation included."""
+    """Load the environment and run all cross-checks, including allocation."""
     problems = check(load_environment(name, folder))
     if problems:
         print(f"{name}: {problems[0].place} {problems[0].text}", file=sys.stderr)
@@ -68,15 +68,15 @@ def render(environment: Environment) -> None:
 
 
 def hosts(name: str, folder: Path) -> int:
-    """Return how many hosts the inventory has."""
+    """Return the number of hosts in the inventory."""
     files = (folder / name / "inventory").glob("*.csv")
     return sum(len(path.read_text().splitlines()) - 1 for path in files)
 
 
 def seconds(task: Callable[[T], object], prepare: Callable[[], T]) -> float:
-    """Return the processor seconds of ``task`` with what ``prepare`` gives.
+    """Return the processor seconds of ``task`` with the result of ``prepare``.
 
-    In a process of its own, so that nothing is remembered from before.
+    It runs in a separate process, without caches of earlier calls.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -94,13 +94,13 @@ def seconds(task: Callable[[T], object], prepare: Callable[[], T]) -> float:
 
 
 def command(name: str) -> tuple[float, float]:
-    """Return the processor seconds and the peak MB of the whole ``jacquard check``."""
+    """Return processor seconds and peak MB of the whole ``jacquard check``."""
     whole = measured(str(paths.VENV / "bin" / "jacquard"), "check", name)
     return whole.processor_seconds, whole.megabytes
 
 
 def main() -> int:
-    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    """Run the rounds, and print medians with their limits; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
     parser.add_argument("--copies", type=int, default=9, help="how many times over the larger region is (default 9)")
@@ -136,7 +136,7 @@ def main() -> int:
 
 
 def largest() -> str:
-    """Return the environment whose inventory is the largest."""
+    """Return the environment with the largest inventory."""
     sizes = {
         path.parent.name: sum(file.stat().st_size for file in path.glob("*.csv"))
         for path in ENVIRONMENTS.glob("*/inventory")
@@ -145,7 +145,7 @@ def largest() -> str:
 
 
 def shown(rounds: list[dict[str, float]], bars: Mapping[str, float]) -> bool:
-    """Print the median and the spread of each figure; return whether a bar is missed."""
+    """Print the median and the spread of each figure; return whether a limit is exceeded."""
     missed = False
     for name in rounds[0]:
         values = sorted(figures[name] for figures in rounds)

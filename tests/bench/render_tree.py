@@ -1,10 +1,10 @@
-"""Benchmark: what `jacquard render ENV --out DIR` takes to write a large region, against plain files of the same bytes.
+"""Benchmark: `jacquard render ENV --out DIR` for a large region, compared with plain files of the same bytes.
 
-The floor makes the same folders and writes the same bytes into them, in the same rounds, by one `open` a file. Objects
-are rendered beforehand, for that has a figure of its own (`region_model.py`). Processor time counts what the kernel
-does for the process, which is most of it; elapsed time also waits for the disk and for other work on the machine.
+The baseline creates the same folders and writes the same bytes, in the same rounds, with one `open` per file. Objects
+are rendered beforehand, since `region_model.py` measures rendering. Processor time includes the kernel's work for the
+process, which is most of it; elapsed time also depends on the disk and on other load.
 
-    python tests/bench/render_tree.py [--environment us-east-04a] [--rounds 5] [--json FILE]
+python tests/bench/render_tree.py [--environment us-east-04a] [--rounds 5] [--json FILE]
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def work(folder: Path, environment: str, items: Sequence[Manifest]) -> None:
 
 
 def measured(task: Callable[[Path], None]) -> tuple[float, float]:
-    """Return processor and elapsed seconds of ``task`` in an empty folder, in a process of its own."""
+    """Return processor and elapsed seconds of ``task`` in an empty folder, in a separate process."""
     with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as folder:
         reading, writing = os.pipe()
         child = os.fork()
@@ -66,7 +66,7 @@ def measured(task: Callable[[Path], None]) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    """Run the rounds, and print medians with their limits; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
@@ -75,7 +75,7 @@ def main() -> int:
     region = load_environment(chosen.environment, ENVIRONMENTS)
     items = [item for piece in slices(region) for item in objects(manifests(region, piece))]
     contents = {path: text.encode() for path, text in render_tree.files(items).items()}
-    render_tree._scalar.cache_clear()  # each round begins as the command does
+    render_tree._scalar.cache_clear()  # Each round starts like the command.
     print(f"{len(contents)} files, {sum(map(len, contents.values())) / 1e6:.1f} MB")
     rounds = []
     for _ in range(chosen.rounds):

@@ -1,9 +1,10 @@
-"""Benchmark: ``pulumi up`` of single objects in relation to a bare apply loop on the same API server.
+"""Benchmark: ``pulumi up`` of single objects, compared with a bare apply loop on the same API server.
 
-The floor is 1,000 server-side applies from Python over 8 connections. What is judged is the ratio: seconds of an `up`
-of N ConfigMaps over seconds of that floor, beside the same ratio of the vendor's provider (2.8 s over 1.1 s for 100).
+The baseline is 1,000 server-side applies from Python over 8 connections. The limit is on the ratio: seconds of an `up`
+of N ConfigMaps divided by the seconds of the baseline, compared with the ratio of the vendor's provider (2.8 s over 1.1
+s for 100).
 
-    python tests/bench/single_objects.py --kubeconfig FILE [--objects 100] [--rounds 3] [--json FILE]
+python tests/bench/single_objects.py --kubeconfig FILE [--objects 100] [--rounds 3] [--json FILE]
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def config_map(namespace: str, name: str) -> dict[str, object]:
 
 
 def floor_seconds(api: ApiServer, namespace: str) -> float:
-    """Return the seconds that applying 1,000 new ConfigMaps takes."""
+    """Return the duration of applying 1,000 new ConfigMaps in seconds."""
     bodies = [config_map(namespace, f"floor-{number}") for number in range(FLOOR_OBJECTS)]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         start = time.perf_counter()
@@ -66,7 +67,7 @@ def floor_seconds(api: ApiServer, namespace: str) -> float:
 
 
 class Project:
-    """A throw-away Pulumi project with a file backend of its own."""
+    """A temporary Pulumi project with its own file backend."""
 
     def __init__(self, folder: Path, kubeconfig: Path, objects: int) -> None:
         self.folder = folder
@@ -114,7 +115,7 @@ def one_round(api: ApiServer, kubeconfig: Path, objects: int) -> dict[str, float
 
 
 def main() -> None:
-    """Run the rounds, print medians and judge the ratio."""
+    """Run the rounds, print medians and compare the ratio with its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kubeconfig", type=Path, required=True, help="kubeconfig of a cluster that may be written to")
     parser.add_argument("--objects", type=int, default=100, help="ConfigMaps in the stack (default 100)")

@@ -1,8 +1,8 @@
-"""Benchmark: how long each server takes from its start until it says its port, and ``jacquard`` until it has answered.
+"""Benchmark: time from the start of each server until it prints its port, and of short ``jacquard`` commands.
 
-The floor is the interpreter of ``.venv`` starting and importing grpc, measured in the same rounds.
+The baseline is the interpreter of ``.venv`` starting and importing grpc, measured in the same rounds.
 
-    python tests/bench/start_up.py [--rounds 7] [--json FILE]
+python tests/bench/start_up.py [--rounds 7] [--json FILE]
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
 
 ENGINE = "127.0.0.1:1"
-"""An engine address that nobody answers; a server says its port before it calls."""
+"""An unused engine address; servers print their port before they connect."""
 
 
 def servers() -> dict[str, Path]:
-    """Return what the engine starts, by name."""
+    """Return the programs that the engine starts, by name."""
     plugins = paths.pulumi_home() / "plugins"
     return {
         "language host": paths.pulumi_bin() / "pulumi-language-python",
@@ -49,18 +49,18 @@ def seconds_to_port(command: list[str], variables: dict[str, str]) -> float:
 
 
 ANSWERS = (("--version",), ("--help",), ("check", "--help"))
-"""What ``jacquard`` is asked: two questions that need no verb, one that loads models, rules and policies."""
+"""Commands of ``jacquard``: two that need no verb, one that loads models, rules and policies."""
 
 
 def seconds_to_end(command: list[str], variables: dict[str, str]) -> float:
-    """Return the seconds until a command that answers and ends has ended."""
+    """Return the seconds until a short command exits."""
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, env=variables, check=True)
     return time.perf_counter() - start
 
 
 def main() -> None:
-    """Run the rounds and print medians, with the ratio to the floor."""
+    """Run the rounds, and print medians with the ratio to the baseline."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, help="rounds (default 7)")
     parser.add_argument("--json", type=Path, help="also write the figures of all rounds here")

@@ -1,4 +1,4 @@
-"""The helpers of the tests, for benchmarks, which are started as commands of their own."""
+"""Helpers of the tests for benchmarks, which are separate commands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
     "wait_until",
 ]
 
-# Through a small process: a child's peak begins with that of the process it was forked from.
+# Through a small process, since a child's peak starts at that of the process it was forked from.
 _SMALL = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
@@ -48,18 +48,18 @@ sys.stdout.buffer.write(done.stdout)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A whole command."""
+    """Measurements of a whole command."""
 
     seconds: float
     processor_seconds: float
     megabytes: float
-    """Peak of its memory."""
+    """Peak memory in MB."""
     output: str
 
 
 @contextmanager
 def meanwhile(look: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Call ``look`` every so many ``seconds``, in a thread of its own, until the end of the block."""
+    """Call ``look`` every ``seconds`` in a separate thread until the block ends."""
     done = threading.Event()
 
     def looking() -> None:
@@ -76,7 +76,7 @@ def meanwhile(look: Callable[[], object], seconds: float) -> Iterator[None]:
 
 
 def measured(*command: str) -> Measured:
-    """Run a command to its end."""
+    """Run a command until it exits."""
     answer = subprocess.run([sys.executable, "-c", _SMALL, *command], check=True, capture_output=True, text=True)
     figures, _, output = answer.stdout.partition("\n")
     seconds, processor, peak = map(float, figures.split())

@@ -1,10 +1,10 @@
-"""Benchmark: what 1,000 VMs that a tenant ordered as data cost to check and to render, against a plain reader.
+"""Benchmark: checking and rendering 1,000 VMs that a tenant ordered as data, compared with a plain reader.
 
-They are fleets of five, since more than 240 one by one are refused, each with a name, users, a root that is kept and a
-volume. The floor is PyYAML's C parser over the file of their tenant, in the same rounds; the same region without them
-is measured too, since most of a check is the rest of it.
+They are fleets of five, since more than 240 single VMs are rejected, each with a name, users, a persistent root disk
+and a volume. The baseline is PyYAML's C parser over the file of their tenant, in the same rounds. The same region
+without them is measured too, since most of a check is the rest of it.
 
-    python tests/bench/vm_orders.py [--environment us-east-04a] [--orders 1000] [--rounds 5] [--json FILE]
+python tests/bench/vm_orders.py [--environment us-east-04a] [--orders 1000] [--rounds 5] [--json FILE]
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K
 
 
 def order(name: str, orders: int, folder: Path) -> Path:
-    """Write environment ``name`` into ``folder`` with so many ``orders`` of one tenant; return the file, all quoted."""
+    """Write environment ``name`` into ``folder`` with ``orders`` VMs of one tenant; return its file, as JSON."""
     for part in ("catalog", name):
         shutil.copytree(ENVIRONMENTS / part, folder / part)
     for file in sorted((folder / name / "tenants").glob("*.yaml")):
         tenant = yaml.load(file.read_text(), yaml.CSafeLoader)
         if vms := tenant.get("vms"):
             vms["instances"] = [_order(number, vms) for number in range(orders // _FLEET)]
-            vms.pop("snapshots", None)  # none of these orders asks for any
+            vms.pop("snapshots", None)  # None of these orders requests any.
             tenant.pop("quotas", None)
             file.write_text(json.dumps(tenant, indent=1))
             return file
@@ -62,12 +62,12 @@ def _order(number: int, vms: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def floor(file: Path) -> None:
-    """Read the file of the tenant with nothing but a parser."""
+    """Read the file of the tenant with a parser only."""
     yaml.load(file.read_text(), yaml.CSafeLoader)
 
 
 def whole(name: str, folder: Path, cluster: str) -> None:
-    """Check the region, and render all that is inside the cluster of the VMs."""
+    """Check the region, and render all objects in the cluster of the VMs."""
     work(name, folder)
     environment = load_environment(name, folder)
     for piece in slices(environment):
@@ -77,7 +77,7 @@ def whole(name: str, folder: Path, cluster: str) -> None:
 
 
 def main() -> int:
-    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    """Run the rounds, and print medians with their limits; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
     parser.add_argument("--orders", type=int, default=1000, help="how many VMs are ordered (default 1000)")
