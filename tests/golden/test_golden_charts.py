@@ -1,4 +1,4 @@
-"""What of each chart was looked at: the table in ``docs/charts.md``, refreshed with other golden files."""
+"""Verified parts of each chart: the table in ``docs/charts.md``, refreshed with the other golden files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEFT_OUT = re.compile(
 )
 FACTS = facts(nodes=10, system_pool=True)
 NOT_PINNED = {"external-dns"}
-"""Charts that are rendered with their defaults, for what may come."""
+"""Charts without a pin, rendered with their defaults."""
 
 
 def pinned() -> list[Chart]:
@@ -37,7 +37,7 @@ def pinned() -> list[Chart]:
 
 
 def written(table: re.Pattern[str], rows: str) -> str:
-    """Return the rows that the page has, with the right ones put there first when golden files are refreshed."""
+    """Return the rows of the page, after updating them if golden files are refreshed."""
     page = PAGE.read_text(encoding="utf-8")
     if os.environ.get(UPDATE):
         page = table.sub(lambda _: rows, page)
@@ -48,7 +48,7 @@ def written(table: re.Pattern[str], rows: str) -> str:
 
 
 def row(chart: Chart) -> str:
-    """Return what was looked at of one chart: its module's version, and the version whose values were recorded."""
+    """Return the verified parts of one chart: its module's version, and the version of the recorded values."""
     modules = [one.version for one in CHARTS.get(chart.name, ())]
     rendered = f"module {' and '.join(modules)}" if modules else "no"
     found = record(chart.name)
@@ -95,7 +95,7 @@ def test_the_page_says_what_of_a_real_chart_the_local_region_leaves_out(tmp_path
 
 
 def left_out(found: list[dict[str, Any]]) -> tuple[list[str], list[str], list[str]]:
-    """Return webhooks by configuration, kinds that one converts, and jobs that are hooks."""
+    """Return webhooks by configuration, converted kinds, and jobs that are hooks."""
     hooks = {one["metadata"]["name"]: (one["metadata"].get("annotations") or {}).get("helm.sh/hook") for one in found}
     return (
         [f"`{one['metadata']['name']}` ({verb(one)} {len(one['webhooks'])})" for one in found if "webhooks" in one],
@@ -109,7 +109,7 @@ def left_out(found: list[dict[str, Any]]) -> tuple[list[str], list[str], list[st
 
 
 def verb(configuration: dict[str, Any]) -> str:
-    """Return what webhooks of a configuration do."""
+    """Return the operation of webhooks of a configuration."""
     return "mutating" if configuration["kind"].startswith("Mutating") else "validating"
 
 
@@ -123,12 +123,12 @@ def test_a_chart_of_upstreams_is_called_what_upstream_calls_it() -> None:
     }
 
     assert {name for name, (_, found) in names.items() if found is None} == set()
-    # The record of this one has no name; that of upstream is in DPF:dpuservices/ovnvpc/vpc/chart/README.md.
+    # This record has no name; upstream's is in DPF:dpuservices/ovnvpc/vpc/chart/README.md.
     assert {name for name, (called, found) in names.items() if found and found.name != called} == {"dpf-vpc-ovn"}
 
 
 def paths_of(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the path of each value, a list's as that of the whole list."""
+    """Yield the path of each value; a list counts as one value."""
     for key, value in values.items():
         if isinstance(value, dict):
             yield from paths_of(value, f"{above}{key}.")

@@ -1,6 +1,6 @@
-"""Whole objects of the small environments, one file a concept: a change of what is rendered is seen in review.
+"""Whole objects of the small environments, one file per concept, so that reviews show changes of rendered objects.
 
-Refresh with ``JACQUARD_UPDATE_GOLDEN=1 python -m pytest tests/golden`` and read the difference before committing it.
+Refresh with ``JACQUARD_UPDATE_GOLDEN=1 python -m pytest tests/golden`` and review the diff before committing it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from components.render.manifest import Rendered, objects
 FOLDER = Path(__file__).parent
 CONCEPTS = concept_names()
 RACKS_SHOWN = 1
-"""Racks of a hall differ in identity only: one shows them all."""
+"""Racks of a hall differ in identity only, so one is enough."""
 
 
 @cache

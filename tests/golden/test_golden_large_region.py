@@ -37,7 +37,7 @@ CHOSEN: dict[str, tuple[type[Concept], str]] = {
     "hgx_group": (NodePoolInput, "borealis-train-h100"),
     "nvl72_group": (NodePoolInput, "aurelia-train-nvl72"),
 }
-"""By golden file: what is shown whole, by its kind and name; of a pool the first rollout group."""
+"""Objects shown completely, by golden file, kind and name; of a pool the first rollout group."""
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
-"""Regions as each release wrote them: a newer library accepts their data and replaces no node and flashes no DPU.
+"""Regions as each release wrote them: a newer library accepts their data, replaces no node and flashes no DPU.
 
-``releases/<version>/environments`` holds the data, ``releases/<version>/<region>.txt`` the objects that decide what
-nodes and DPUs are. The names of templates contain a digest of their content. Nothing refreshes these files. A region
-without its text gets one with ``JACQUARD_UPDATE_GOLDEN=1``, when a release is recorded.
+``releases/<version>/environments`` holds the data, ``releases/<version>/<region>.txt`` the objects that define nodes
+and DPUs. The names of templates contain a digest of their content. Nothing refreshes these files. A region without its
+text gets one with ``JACQUARD_UPDATE_GOLDEN=1``, when a release is recorded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TEMPLATES = {
 
 
 def refusing(environment: Environment) -> set[str]:
-    """Return the rules that refuse the data at once: all that report it, except new rules in their advisory period."""
+    """Return the rules that reject the data immediately: all that report them, except new advisory rules."""
     return {problem.rule for problem in check(environment)} - advisory_periods().keys()
 
 
@@ -58,8 +58,9 @@ NEVER_WORKED: dict[str, set[str]] = {
         "version-limits.limits",
     }
 }
-"""Newer rules that refuse data of a release at once, because real controllers never accepted such data or because
-tenants were not isolated (see "Releases" in CONTRIBUTING.md)."""
+"""Newer rules that reject data of a release immediately, because real controllers never accepted such data or because
+tenants were not isolated (see "Releases" in CONTRIBUTING.md).
+"""
 
 
 def migrated(release: str, region: str, folder: Path) -> Environment:

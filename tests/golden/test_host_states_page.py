@@ -1,4 +1,4 @@
-"""The page about host states shows the picture and the table that the table of the library describes."""
+"""The page about host states shows the diagram and the table that the library's table defines."""
 
 from __future__ import annotations
 

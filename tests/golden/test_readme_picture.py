@@ -1,4 +1,4 @@
-"""The README shows the region as its data draws it."""
+"""The README shows the picture that is drawn from the region's data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new policy: advisory until its day, in judgements, settings and the engine; earlier where the data say so."""
+"""A new policy is advisory until its binding date, in checks, settings and the engine; the data can bind it earlier."""
 
 from __future__ import annotations
 

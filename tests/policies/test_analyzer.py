@@ -160,7 +160,7 @@ def test_an_object_set_with_unknown_members_is_refused_by_every_rule_that_counts
         "fetched-by-tag",
         "shared-control-plane-host",
         "unlimited-waiver",
-    }  # laptop is a rehearsal
+    }  # laptop is a local region.
     counting = [rule.name for rule in RULES if rule.name not in only_real and not rule.is_stack_wide]
     new = {
         rule.name for rule in RULES if rule.advisory_period and rule.levels[Stage.REHEARSAL] is Enforcement.MANDATORY

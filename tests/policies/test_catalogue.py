@@ -1,4 +1,4 @@
-"""The catalogue of rules: each id has existing rules, a page entry, and a defect that exactly its rules reject."""
+"""The catalogue of rules: each id has existing rules, a page entry, and a defect that exactly its rules report."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _in_stack(context: Context, fact: Fact, case: Any) -> Context:
 
 
 def _violations(rule: Rule, fact: Fact, case: Any, context: Context) -> list[Violation]:
-    judge = Judge([rule], replace(context, is_strict=True))  # as after the advisory period of a new policy
+    judge = Judge([rule], replace(context, is_strict=True))  # As after the advisory period of a new policy
     found = judge.stack_violations([*_others(case), fact]) if rule.is_stack_wide else judge.violations(fact)
     return [item for item in found if item.fact is fact]
 

@@ -21,7 +21,7 @@ WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expir
 
 @pytest.fixture
 def outside(laptop: Environment) -> Environment:
-    """Laptop on a channel that lacks the image of most of its pools."""
+    """Laptop on a channel without the image of most of its pools."""
     region = laptop.region.model_copy(update={"image_channel": Channel.CANDIDATE})
     return laptop.model_copy(update={"region": region})
 
@@ -96,7 +96,7 @@ def test_a_waiver_of_another_rule_or_of_nothing_that_offends_is_idle(outside: En
     entries = (
         {"rule": "unpinned-image", "subject": "acme-train/train"},
         {"rule": "image-outside-channel", "subject": "globex-lab/lab"},
-        {"rule": "change-in-freeze", "subject": "acme"},  # only a deploy can tell
+        {"rule": "change-in-freeze", "subject": "acme"},  # Only a deployment can decide it.
     )
     environment = waived(outside, *entries)
 

@@ -1,8 +1,8 @@
-"""A defect for each policy among all objects of a large region: exactly its policies report it, wherever it is judged.
+"""A defect for each policy among all objects of a large region: exactly its policies report it, in every audit.
 
-All defects are seeded at once (``region_defects.yaml``), so that the region is loaded and judged once. `check` judges
-the rendered objects; an audit judges the recorded resources, in the form in which the engine sends them to the policy
-pack, and live objects.
+All defects are seeded together (``region_defects.yaml``), so that the region is loaded and evaluated once. `check`
+evaluates the rendered objects; an audit evaluates the recorded resources, in the form in which the engine sends them to
+the policy pack, and live objects.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _grouped(found: Iterable[tuple[str, str]]) -> Found:
 
 @dataclass(frozen=True)
 class Judged:
-    """Policies that report objects of a region, by the place where the region is judged."""
+    """Policies that report objects of a region, by the place of evaluation."""
 
     check: Found
     recorded: Found
@@ -146,7 +146,7 @@ class Judged:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory, now: dt.datetime) -> Judged:
-    """The violations of the region with all defects that the region in the repository does not have."""
+    """The violations of the region with all defects, without those of the committed region."""
     bench = Workbench(copy_data(tmp_path_factory.mktemp("region") / "environments", _REGION), _REGION)
     before = _judged(bench.load(), now, ())
     for edit in (edit for case in _CASES for edit in case.get("edits", ())):
@@ -181,7 +181,7 @@ def _judged(environment: Environment, now: dt.datetime, cases: Sequence[Any]) ->
 
 
 def _places(case: Any) -> set[str]:
-    """Return the places where a defect is judged."""
+    """Return the places where a defect is evaluated."""
     if case.get("place") == "check":
         return {"check"}
     if "fact" in case:

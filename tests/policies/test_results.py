@@ -1,4 +1,4 @@
-"""Results of rules: what blocks, what a base tolerates, and which decision follows."""
+"""Results of rules: blocking ones, ones tolerated because of the base, and the resulting decision."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def bench(tmp_path: Path) -> Workbench:
 
 
 def sharing(bench: Workbench, way: str) -> Environment:
-    """Return the region with ``way`` as GPU sharing of a pool of its first tenant."""
+    """Return the region with ``way`` as the GPU sharing of a pool of its first tenant."""
     bench.edit("tenants/acme.yaml", INFER, f"{INFER}        gpu_sharing: {way}\n")
     return bench.load()
 

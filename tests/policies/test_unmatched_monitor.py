@@ -1,4 +1,4 @@
-"""unmatched-monitor on everything that the references render, and on one object at a time."""
+"""unmatched-monitor for all objects of the reference environments, and for single objects."""
 
 from __future__ import annotations
 

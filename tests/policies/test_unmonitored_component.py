@@ -1,4 +1,4 @@
-"""unmonitored-component on everything that the references render, by stage, and on one object at a time."""
+"""unmonitored-component for all objects of the reference environments, by stage, and for single objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However a region is edited: nobody else is touched, nothing is given twice, what is freed stays with its holder."""
+"""Invariants of allocation over arbitrary edits: others keep their numbers, no duplicates, quarantine by owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BROKEN = OutOfServiceSpec(state=HostState.TRIAGE, since=date(2026, 1, 1), reason
 sizes, counts = st.integers(1, 4), st.integers(1, 3)
 names = st.sampled_from(TENANTS)
 Given = tuple[str, Kind, Block]
-"""A number: who has it, of which sort it is, and the number."""
+"""A number with its owner and sort."""
 
 
 def _with_pools(owner: TenantSpec, *pools: NodePoolSpec) -> TenantSpec:
@@ -40,7 +40,7 @@ def _with_pools(owner: TenantSpec, *pools: NodePoolSpec) -> TenantSpec:
 
 
 class Edits(RuleBasedStateMachine):
-    """A platform team at work. An edit that cannot be allocated is taken back, as one does."""
+    """Edits of a platform team. An edit that cannot be allocated is reverted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class Edits(RuleBasedStateMachine):
     @precondition(lambda self: self.last)
     @rule()
     def allocate_again(self) -> None:
-        """Ask whether order matters and whether something is left to do, which costs two allocations."""
+        """Check that order does not matter and that allocation is idempotent, which costs two allocations."""
         assert self.last is not None
         edited, found = self.last
         for region in (edited, edited.model_copy(update={"allocations": found.numbers, "image_pins": found.pins})):
@@ -130,7 +130,7 @@ class Edits(RuleBasedStateMachine):
             assert (again.numbers, again.pins) == (found.numbers, found.pins)
 
     def teardown(self) -> None:
-        """Ask what `jacquard check` asks of lock files of those that the sequence ended with."""
+        """Run the checks of `jacquard check` on the lock files at the end of the sequence."""
         numbers, pins = sealed(self.now.allocations), sealed(self.now.image_pins)
         written = self.now.model_copy(update={"allocations": numbers, "image_pins": pins})
         rules = (locks.hand_edits, locks.numbers, locks.allocations, lock_pins.pins)
@@ -196,14 +196,14 @@ def _quarantined(lock: AllocationsLock) -> Iterator[Given]:
 
 
 def _given(lock: AllocationsLock) -> list[Given]:
-    """Return the numbers of ``lock`` that are not free: those in use, and those in quarantine."""
+    """Return the numbers of ``lock`` that are in use or in quarantine."""
     return [*_numbers(lock), *_quarantined(lock)]
 
 
 def _freed_numbers_stay_with_their_holder(before: list[Given], after: list[Given]) -> None:
     everything = {*after}
     lost = {*before} - everything
-    # Where route targets have no range of their own they are VNIs by another name.
+    # Without a separate range, route targets are equal to VNIs.
     assert {item for item in lost if item[1].section != "route_targets" and not _grew(*item[1:], everything)} == set()
 
 
@@ -239,7 +239,7 @@ def _groups_have_their_hosts(region: Environment) -> None:
 
 
 class ManyEdits(Edits):
-    """The same, ten thousand times."""
+    """The same with ten thousand edits."""
 
 
 Edits.TestCase.settings = settings(deadline=None, max_examples=300, stateful_step_count=40)

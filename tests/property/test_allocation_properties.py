@@ -1,4 +1,4 @@
-"""Whatever is ordered, added and removed: numbers are disjoint, sums are right, and nobody else is moved."""
+"""Invariants of allocation over arbitrary orders: disjoint numbers, correct sums, and stable allocations of others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TENANTS = ("ant", "bee", "cat", "dog")
 orders = st.dictionaries(
     st.sampled_from(_TENANTS), st.tuples(st.integers(1, 9), st.integers(20, 26)), max_size=len(_TENANTS)
 )
-"""Nodes and length of the pod prefix, by tenant; tenants with an odd number of nodes have IPv6, too."""
+"""Nodes and pod prefix length by tenant; tenants with an odd number of nodes also have IPv6."""
 
 
 @cache
@@ -37,7 +37,7 @@ def _laptop() -> Environment:
 
 
 def _region(order: dict[str, tuple[int, int]], before: Environment | None = None) -> Environment:
-    """Return the environment with just these tenants, allocated as far as hosts go."""
+    """Return the environment with these tenants only, allocated as far as hosts suffice."""
     base = before or _dual_stack(_laptop().model_copy(update=_EMPTY))
     region = base.model_copy(update={"tenants": tuple(_tenant(name, *sizes) for name, sizes in sorted(order.items()))})
     found = attempt(region)
@@ -111,7 +111,7 @@ def test_no_edit_moves_what_another_tenant_has(history: list[dict[str, tuple[int
 
 
 def _assert_kept(section: str, key: str, value: object, now: AllocationsLock, *, short: bool) -> None:
-    """A pool that was short before may grow when others leave; nothing it had may go."""
+    """A pool that lacked hosts may grow when others shrink, but must keep its allocations."""
     kept = getattr(now, section).get(key)
     if section == "groups":
         assert kept is not None

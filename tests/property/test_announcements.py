@@ -1,4 +1,4 @@
-"""Whatever tenants there are: no host announces another's address or a default route, as read from what HBN loads."""
+"""No host can announce another host's address or a default route, from the HBN configuration of arbitrary tenants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REGION_WIDE = ("management", "bmc", "storage", "tenants", "control_plane_vips", 
 tenants = st.fixed_dictionaries(
     {name: st.tuples(st.integers(18, 24), st.sampled_from(list(Ingress)), st.integers(0, 2)) for name in _TENANTS}
 )
-"""Length of the pod prefix, ingress, and VMs with a public address, by tenant."""
+"""Pod prefix length, ingress, and VMs with a public address, by tenant."""
 
 
 @cache
@@ -77,10 +77,11 @@ def _loaded(environment: Environment) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _takes(settings: dict[str, Any], vpc: str, route: IPv4Network) -> bool:
-    """Tell whether a DPU takes ``route`` from its host, as FRR reads lists of prefixes: the first that matches decides.
+    """Return whether a DPU accepts ``route`` from its host by FRR's semantics of prefix lists: the first match decides.
 
-    A neighbor without a route map takes everything; one with a map takes what a rule of it permits. A list denies what
-    matches none of its rules. A rule matches its prefix, and with a greatest length those inside it up to that length.
+    A neighbor without a route map accepts everything; with a route map, only routes that a rule permits. A list denies
+    routes that match no rule. A rule matches its prefix; with ``le``, it also matches contained prefixes up to that
+    length.
     """
     bgp = settings["vrf"][vpc]["router"]["bgp"]
     taken = []
@@ -119,7 +120,7 @@ def _public(environment: Environment, vpc: str) -> list[IPv4Network]:
 
 
 def _around(network: IPv4Network) -> Iterator[IPv4Network]:
-    """Yield ``network``, what it is in, its halves, and its first and last address."""
+    """Yield ``network``, its supernet, its halves, and its first and last address."""
     yield network
     if network.prefixlen:
         yield network.supernet()

@@ -1,4 +1,4 @@
-"""Whatever the regions and the times: a campaign keeps its order, and no step starts before the last one soaked."""
+"""A campaign keeps its order for arbitrary regions and times: no step starts before the previous one has soaked."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _observed(how: str) -> dict[str, Any]:
 
 
 def _require_permitted(name: str, before: CampaignSpec, after: CampaignSpec) -> None:
-    """Pass if all regions of earlier steps have soaked, and only regions of one step are promoted."""
+    """Assert that all regions of earlier steps have soaked, and only regions of one step are promoted."""
     at = next(index for index, step in enumerate(after.steps) if name in step.regions)
     earlier = [other for step in after.steps[:at] for other in step.regions]
     later = [other for step in after.steps[at + 1 :] for other in step.regions]
@@ -80,7 +80,7 @@ def _require_permitted(name: str, before: CampaignSpec, after: CampaignSpec) -> 
 
 
 def _require_soaked(spec: CampaignSpec, state: dict[str, Environment], moved_at: dict[str, dt.datetime]) -> None:
-    """Pass if each soaked region has the version everywhere, and had it for the whole soak."""
+    """Assert that each soaked region has had the version everywhere for the whole soak time."""
     for step in spec.steps:
         for name in step.regions:
             if spec.has_soaked(name):

@@ -1,4 +1,4 @@
-"""The digest of a tenant's part of a change: the same however it is told, another for whatever is another."""
+"""The digest of a tenant's part of a change depends on its content only, not on its representation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def first_roll(impact: Impact, **changes: Any) -> Impact:
 
 @given(seed=st.integers(0, 2**32), line=st.integers(1, 10_000), name=st.text(min_size=1, max_size=40))
 def test_it_is_the_same_however_the_change_is_told(promoted: Impact, seed: int, line: int, name: str) -> None:
-    """Order, lines, files, names of commits and what happens to others are no part of it."""
+    """Order, lines, files, names of commits and effects on others are not part of it."""
     shuffle = random.Random(seed)  # noqa: S311 - no secret
     cause = Cause(file=name, line=line, path=name, old=name, new=None)
     rows = [
@@ -108,7 +108,7 @@ def test_an_object_more_that_goes_is_another_change(promoted: Impact) -> None:
 
 
 def test_another_image_for_as_many_nodes_is_another_change(tmp_path: Any) -> None:
-    """What is told of both is the same; the values of fields are not."""
+    """Reports of both are equal; the values of fields differ."""
     found = []
     for index, version in enumerate(("1.35.3", "1.35.4")):
         bench = edited(tmp_path / str(index), "laptop", (), ())

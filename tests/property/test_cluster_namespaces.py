@@ -1,4 +1,4 @@
-"""Whom pods of teams' namespaces reach by what is rendered, as an evaluator of its own finds it."""
+"""Reachability of pods in teams' namespaces by the rendered objects, with an independent evaluator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from components.specs.storage.buckets import BucketSpec
 
 NAMES = ("ant", "bee", "cat")
 BESIDE = ("kube-system", "by-hand", "watch")
-"""Namespaces that have no policy: Kubernetes' own, one that somebody made, and that of the monitoring."""
+"""Namespaces without a policy: Kubernetes' own, a manually created one, and that of the monitoring."""
 API, SERVICE = IPv4Address("10.9.0.7"), IPv4Address("10.3.0.1")
 OUTSIDE = IPv4Address("192.0.2.10")
 NODE, POD = IPv4Address("10.1.0.5"), IPv4Address("10.2.0.5")
@@ -67,13 +67,13 @@ def judge(specs: tuple[NamespaceSpec, ...], *, by_address: bool) -> PolicyModel:
 
 
 def wanted(specs: tuple[NamespaceSpec, ...], source: str, target: str) -> bool:
-    """Tell whether data let pods of one namespace reach those of another: both ends have their say."""
+    """Return whether the data permit pods of one namespace to reach those of another; both ends must permit it."""
     closed = {spec.name: spec for spec in specs if spec.isolation == "default-deny"}
     if source == target:
         return True
     consent = {name for name, spec in closed.items() if source in (*spec.admits, "watch")}
     lets_in = target not in closed or target in consent
-    # Who has no policy lets everybody in; a closed namespace goes out to those that name it, and to no other.
+    # A namespace without a policy accepts all connections; a closed one may only open those to namespaces that name it.
     lets_out = source not in closed or (target in consent)
     return lets_in and lets_out
 

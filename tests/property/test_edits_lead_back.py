@@ -1,4 +1,4 @@
-"""However a region is edited, lost or merged, its reports lead back to where nothing is wrong."""
+"""After arbitrary edits, losses and merges of a region, the reports lead back to valid data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _walk(name: str, walk: list[tuple[Edit, bool]], data: st.DataObject) -> None
 
 
 def _allocated(bench: Workbench) -> bool:
-    """Do what one does before a commit, and tell whether nothing is wrong then."""
+    """Run the steps before a commit, and return whether the data are valid."""
     try:
         bench.allocate_checked()
     except SpecError:
@@ -44,7 +44,7 @@ def _allocated(bench: Workbench) -> bool:
 
 
 def _lead_back(bench: Workbench, committed: dict[str, bytes]) -> None:
-    """Follow what the reports tell, and where they tell nothing more, restore the files that they name."""
+    """Follow the reports; if no remedy is left, restore the files that they name."""
     left = follow_all(bench).left
     while left and not _allocated(bench):
         left = bench.problems() or left
@@ -57,7 +57,7 @@ def _lead_back(bench: Workbench, committed: dict[str, bytes]) -> None:
 
 
 def _named(bench: Workbench, committed: dict[str, bytes], problems: tuple[Problem, ...]) -> set[str]:
-    """Return the files that ``problems`` name and that are not as they were committed; of lock files both."""
+    """Return the files that ``problems`` name and that differ from the commit; both lock files if one is named."""
     now = files(bench.folder)
     other = {file for file in {*now, *committed} if now.get(file) != committed.get(file)}
     told = " ".join(f"{one.file} {one.text}" for one in problems)

@@ -1,4 +1,4 @@
-"""Whatever hosts a region has: written for another system and read again they are the same, and nothing is secret."""
+"""Hosts written for another system and read again are unchanged, for arbitrary hosts; nothing written is secret."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DRIVERS = (
 
 
 def is_own(serial: str) -> bool:
-    """Tell whether an inventory takes ``serial`` for a machine's own."""
+    """Return whether an inventory accepts ``serial`` as the serial number of a single machine."""
     try:
         TypeAdapter(Serial).validate_python(serial)
     except ValidationError:
@@ -43,7 +43,7 @@ PATHS = st.from_regex(r"(/[A-Za-z0-9_.,\"-]{1,10}){0,3}", fullmatch=True)
 
 @st.composite
 def regions(draw: st.DrawFn) -> Environment:
-    """Return a region with hosts that differ in all that must differ."""
+    """Return a region with hosts that differ in all fields that must be unique."""
     count = draw(st.integers(1, 5))
 
     def several(strategy: st.SearchStrategy[str], *, each: int = 1) -> list[str]:

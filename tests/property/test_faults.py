@@ -1,4 +1,4 @@
-"""Whatever breaks in a region that is sold out: it can be recorded, moves nothing, and is counted once."""
+"""Arbitrary faults in a fully contracted region: they can be recorded, move no allocation, and count once."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_every_set_of_faults_is_recorded_and_no_contract_misses_more_than_broke(
     assert {problem.rule for problem in check(faulty)} == {problem.rule for problem in check(SOLD)}
     assert allocated(faulty).allocations == SOLD.allocations
     assert missed <= len(faults)
-    assert missed >= len(faults) - RACKS  # a spare in each rack stands in at most
+    assert missed >= len(faults) - RACKS  # At most one spare per rack is a replacement.
     if len(faults) == len(HOSTS):
         assert missed == RACKS * (HOSTS_PER_RACK - 1)

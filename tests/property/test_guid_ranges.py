@@ -1,4 +1,4 @@
-"""GUIDs of running clusters stay: a rack more, or a tenant more, never takes a number from pods that use it."""
+"""GUIDs of running clusters are stable: a new rack or tenant never takes a number that pods use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("ant", "bee", "cat")
 SIZES = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 6), min_size=1)
 STEPS = st.lists(st.one_of(st.just("rack"), SIZES), min_size=2, max_size=6)
 GUIDS = st.sampled_from((512, 1024, 4096, 0x9000))
-"""Sizes of the fabric's range: from one in which clusters stand side by side, to one with room for all."""
+"""Sizes of the fabric's range: from one in which clusters are adjacent, to one with room for all."""
 
 
 def _region(guids: int) -> Environment:
@@ -46,7 +46,7 @@ def test_no_edit_moves_the_guids_of_a_running_cluster(guids: int, steps: list[st
         attempted = attempt(after)
         assert step != "rack" or attempted.problems == []
         if attempted.problems:
-            continue  # nothing is written, and the edit is taken back
+            continue  # The allocation is rejected, and the edit reverted.
         after = changed(after, allocations=attempted.numbers, image_pins=attempted.pins)
         running = {cluster_of(key) for key, group in region.allocations.groups.items() if group.nodes}
         found = _ranges(after)

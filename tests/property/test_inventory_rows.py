@@ -1,4 +1,4 @@
-"""Reading all rows of a hall at once finds what reading each row alone finds."""
+"""Reading all rows of a hall together gives the same result as reading each row alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BAD = ("", '"', '"x', 'x"y', '"a""b"', "=1+1", "A01", "one", "61", " ", "a,b", 
 
 @st.composite
 def rows(draw: st.DrawFn) -> str:
-    """Return a row of a good host, or one with a few cells spoilt."""
+    """Return a row of a valid host, or one with a few invalid cells."""
     cells = [*_GOOD, f"leaf-{draw(st.integers(0, 9))}"]
     for column in draw(st.lists(st.integers(0, len(cells) - 1), max_size=2)):
         cells[column] = draw(st.sampled_from(_BAD))

@@ -1,4 +1,4 @@
-"""However a file is spoilt, the loader answers with an environment or with a report, never with a traceback."""
+"""The loader returns an environment or a report for arbitrarily damaged files, never a traceback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import Problem, SpecError
 
 _ROUNDS_OF_SMALL = 12
-"""How often a small environment is spoilt for each time that a large one is: that one takes a third of a second."""
+"""Mutations of small environments for each one of a large environment, which takes a third of a second."""
 _LARGE_BYTES = 100_000
 _SPLINTERS = (
     b"", b":", b"- ", b"[", b"{", b"}", b'"', b"'", b"\n", b"  ", b"0", b"-1", b"~", b"&a ", b"*a", b"!!x ", b"<<: ",
@@ -40,13 +40,13 @@ places = st.floats(0, 1, exclude_max=True)
 
 
 def _splinter(raw: bytes, draw: st.DrawFn) -> bytes:
-    """Replace a few bytes by what means something to a parser."""
+    """Replace a few bytes by characters with a meaning in YAML or CSV."""
     at, length = int(draw(places) * len(raw)), draw(st.integers(0, 12))
     return raw[:at] + draw(st.sampled_from(_SPLINTERS)) + raw[at + length :]
 
 
 def _shuffle_lines(raw: bytes, draw: st.DrawFn) -> bytes:
-    """Remove a few lines and put them elsewhere, more than once, or nowhere."""
+    """Move, duplicate or remove a few lines."""
     lines = raw.splitlines(keepends=True)
     start, length = int(draw(places) * len(lines)), draw(st.integers(1, 4))
     taken, rest = lines[start : start + length], lines[:start] + lines[start + length :]
@@ -55,7 +55,7 @@ def _shuffle_lines(raw: bytes, draw: st.DrawFn) -> bytes:
 
 
 def _swap_words(raw: bytes, draw: st.DrawFn) -> bytes:
-    """Put a word of the file in the place of another."""
+    """Replace a word of the file by another one."""
     words = raw.split(b" ")
     source, target = (int(draw(places) * len(words)) for _ in range(2))
     words[target] = words[source]
@@ -64,7 +64,7 @@ def _swap_words(raw: bytes, draw: st.DrawFn) -> bytes:
 
 @st.composite
 def spoilt(draw: st.DrawFn) -> tuple[str, str, bytes]:
-    """Return an environment, a file of it or of its catalogue, and what stands there instead."""
+    """Return an environment, a file of it or of its catalogue, and the damaged content."""
     name = draw(names)
     file = draw(st.sampled_from(_data_files(name)))
     raw = (ENVIRONMENTS / file).read_bytes()

@@ -1,4 +1,4 @@
-"""Whatever the store: its capacity fits its volumes, and grows with volumes and shrinks with the retention."""
+"""The capacity of a store fits its volumes, grows with volumes and shrinks with the retention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prefix that is added to any VPC moves nothing that anybody has, in a region that runs as in one that is new."""
+"""A prefix added to any VPC moves no existing allocation, in running and in new regions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.specs.struct import replace
 
 
 def _without(environment: Environment, vpc: str, name: str) -> tuple[dict[str, Any], IPv4Network]:
-    """Return the numbers of a region without one prefix of ``vpc``, and the prefix."""
+    """Return the allocations of a region without one prefix of ``vpc``, and the prefix."""
     numbers = environment.allocations.model_dump(exclude={"digest", "beside"})
     return numbers, IPv4Network(numbers["vpcs"][vpc]["more_prefixes"].pop(name)["prefix"])
 
@@ -27,7 +27,7 @@ def test_a_prefix_more_moves_no_number(wishes: dict[str, Wish], data: st.DataObj
     before = region(wishes, None)
     grown = wishes | {name: replace(wishes[name], more=(*wishes[name].more, kind))}
     if not running:
-        # Those of others come after it, or before: in a new region prefixes are given in the order of tenants.
+        # The others get theirs after or before it: in a new region, prefixes are allocated in the order of tenants.
         wishes = {other: replace(wish, more=(), second=False) for other, wish in wishes.items() if other != name} | {
             name: wishes[name]
         }

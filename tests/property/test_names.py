@@ -1,4 +1,4 @@
-"""Every name fits its kind's limit, whatever the data's names are."""
+"""Every name fits the limit of its kind, for arbitrary names in the data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMITS = {
     "VirtualMachine": 63,
     "Service": 63,
 }
-"""Characters; a kind that is not here takes a DNS subdomain of 253."""
+"""Maximum length in characters; all other kinds accept a DNS subdomain of 253."""
 LAPTOP = reference("laptop")
 EVERY = [item for part in slices(LAPTOP) for item in inputs(LAPTOP, part)]
 POOL = next(item for item in EVERY if isinstance(item, NodePoolInput))

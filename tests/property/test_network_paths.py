@@ -1,4 +1,4 @@
-"""``show ENV network --path`` says what rendered rules and the border's contract do: an independent reading judges."""
+"""``show ENV network --path`` agrees with an independent model of rendered rules and the edge router's contract."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix
 from components.specs.struct import replace
 
 ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
-"""Networks of IPv6 that are no VPC's: outside, on a link, of a CNI's own, and of whoever else."""
+"""IPv6 networks outside VPCs: external, link-local, of a CNI, and others."""
 EVERY = (("tcp", 1), ("udp", 1), ("icmp", 0), ("other", 1))
-"""Protocols, with ports that no rule is about: what a question without a port asks for at once."""
+"""Protocols, with ports that no rule names, for queries without a port."""
 PAIRS = 20
-"""Pairs of ends that are judged in each region."""
+"""Number of tested pairs of ends in each region."""
 
 
 def ends(environment: Environment) -> dict[str, End]:
-    """Return ends of all sorts by address: in each VPC, control planes, networks of the region, what nobody has."""
+    """Return ends of all sorts by address: in each VPC, control planes, networks of the region, unused addresses."""
     networks, lock = environment.region.networks, environment.allocations
     border = networks.border.networks if networks.border else ()
     shared = (networks.management, networks.bmc, networks.storage, networks.dpu_loopbacks, *border)
@@ -188,7 +188,7 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
     rendered = reachability(environment)
 
     for end in ends(environment).values():
-        # Pods alone are behind Kube-OVN and policies.
+        # Kube-OVN and policies isolate pods only.
         if end.vpc is None or (end.on_host and filtered[end.vpc].isolation is not Isolation.DPF_HBN):
             continue
         for network in (*of_region, *filtered[end.vpc].deny):

@@ -1,4 +1,4 @@
-"""Addresses of hosts in their VPC: one each, on a link of its own, and nobody's moves because others come or go."""
+"""Addresses of hosts in their VPC: one for each, on a separate link, and stable when others are added or removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": Images
 orders = st.dictionaries(st.sampled_from(_TENANTS), st.integers(1, 9), max_size=len(_TENANTS))
 """Nodes by tenant."""
 histories = st.tuples(st.booleans(), st.lists(orders, min_size=2, max_size=5))
-"""Whether the region has two DPU clusters, and what is ordered one after the other."""
+"""Whether the region has two DPU clusters, and the sequence of orders."""
 
 
 @cache
@@ -37,7 +37,7 @@ def _laptop() -> Environment:
 
 
 def _begun(*, two: bool) -> Environment:
-    """Return a region without tenants that gives addresses to hosts."""
+    """Return a region without tenants that allocates addresses to hosts."""
     region = _laptop().region
     nodes = region.nodes.model_copy(update={"addresses": NodeAddressesSpec(dns=(IPv4Address("10.6.0.53"),))})
     dpus = region.dpus.model_copy(

@@ -1,7 +1,7 @@
-"""Whatever changes in data or in defaults, no node is made anew and no DPU is flashed but by a promotion.
+"""Only a promotion replaces nodes or flashes DPUs, for any change of data or of defaults.
 
-Every leaf of every data file is changed, one at a time: then either ``check`` refuses with a reason, or what decides
-what a node or a DPU is stays as it is in every object. The lock files stay as they are throughout.
+Every leaf of every data file is changed, one at a time: either ``check`` rejects the change, or the fields that define
+a node or a DPU are unchanged in every object. The lock files are never changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 
 SAMPLED = {"laptop": (200, 30), "lab": (60, 10), "eu-south-03a": (25, 5), "us-east-04a": (8, 2), STARTER: (20, 5)}
-"""Leaves of YAML files and cells of the inventory that the normal suite changes, by region."""
+"""Number of YAML leaves and inventory cells that the regular suite changes, by region."""
 EVERY = {
     "laptop": (None, 600),
     "lab": (None, 200),
@@ -37,16 +37,16 @@ EVERY = {
     "us-east-04a": (1, 100),
     STARTER: (None, 200),
 }
-"""Changes of each leaf of YAML files that the nightly suite makes (none: all that might be meant), and cells beside.
+"""Changes of each YAML leaf in nightly runs (None: all plausible values), and of inventory cells.
 
-Rows of an inventory are alike, and there are 110,000 changes of cells; us-east-04a's 1,500 leaves have 6,500 changes,
-a second each: one of each leaf is drawn anew every night.
+Rows of an inventory are alike, and there are 110,000 changes of cells. The 1,500 leaves of us-east-04a have 6,500
+changes of a second each, so nightly runs draw a new one for each leaf.
 """
 PARTS = {"us-east-04a": 4}
-"""Parts of the changes of a region that run beside each other (one if missing)."""
+"""Number of parallel parts of the changes of a region (default: one)."""
 SEED = 20261122
 MOST_REFUSED = 0.9
-"""Share of edits that may be refused: if nearly all are, the test says nothing."""
+"""Maximum share of rejected edits: if nearly all are rejected, the test proves nothing."""
 JOINS = {
     "KamajiControlPlane": ("kubelet",),
     "K0smotronControlPlane": ("k0sConfig", "spec", "workerProfiles"),
@@ -54,7 +54,7 @@ JOINS = {
 
 
 def nodes(environment: Environment) -> dict[str, Any]:
-    """Return by object all that decides what a node is, how it joins, and what a DPU is flashed from."""
+    """Return the fields that define a node, its registration or a DPU's flashing, by object."""
     every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
     return {item.key: value for item in every for value in _decided(item)}
 
@@ -86,7 +86,7 @@ def _decided(item: Manifest) -> Iterator[Any]:
 
 
 def moved_by(folder: Path, region: str, leaves: Leaves, edits: Iterable[Edit]) -> tuple[list[str], int, int]:
-    """Return the edits that moved something without a refusal, the number that were refused, and that of all."""
+    """Return the edits that changed a field without a rejection, the number of rejected ones, and the total."""
     before, moved, refused, count = nodes(load_environment(region, folder)), [], 0, 0
     for edit in edits:
         leaves.apply(edit)
@@ -105,7 +105,7 @@ def moved_by(folder: Path, region: str, leaves: Leaves, edits: Iterable[Edit]) -
 
 
 def of_each_leaf(edits: Iterable[Edit], most: int | None) -> list[Edit]:
-    """Return of the changes of each leaf so many, drawn anew each time; a failure names the changes that it met."""
+    """Return up to ``most`` random changes of each leaf; a failure names the drawn changes."""
     leaves = defaultdict[tuple[Path, Any], list[Edit]](list)
     for edit in edits:
         leaves[edit.file, edit.path].append(edit)
@@ -154,7 +154,7 @@ def test_no_change_of_any_leaf_moves_a_node_or_a_dpu(folder: Path, region: str, 
 
 
 def test_a_change_that_the_test_must_see_is_seen(tmp_path: Path) -> None:
-    """The walk is blind if a promotion does not show in it."""
+    """A promotion must be detected; otherwise the comparison is ineffective."""
     folder = copy_data(tmp_path / "environments", "laptop")
     environment = load_environment("laptop", folder)
     pins = environment.image_pins
@@ -197,7 +197,7 @@ def _optional(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
 
 
 def defaults(environment: Environment) -> Iterator[tuple[type[BaseModel], str, Any]]:
-    """Yield other values for the defaults of all models that the data of ``environment`` have instances of."""
+    """Yield other values for the defaults of all models with instances in the data of ``environment``."""
     models = {type(spec) for spec in _specs(environment)} - {
         Environment,
         AllocationsLock,
@@ -240,7 +240,7 @@ def _specs(value: Any) -> Iterator[BaseModel]:
 
 
 def with_default(environment: Environment, model: type[BaseModel], name: str, value: Any) -> Environment:
-    """Return ``environment`` as it would be if ``name`` of ``model`` had another default; itself if nothing changes."""
+    """Return ``environment`` with another default for ``name`` of ``model``; unchanged if it is not used."""
     changed: Environment = _redone(environment, model, name, value)
     return changed
 

@@ -1,4 +1,4 @@
-"""What HBN is given on DPUs, whatever tenants a region has: keys that NVUE knows, and names that lead somewhere."""
+"""HBN configuration of arbitrary tenants: only keys that NVUE has, and names with a definition."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_document_has_nothing_that_nvue_does_not_know(
 
 @pytest.fixture(scope="module")
 def plain() -> list[Manifest]:
-    """Return what a region with one VPC has on its DPUs, free hosts too."""
+    """Return the DPU configuration of a region with one VPC, including free hosts."""
     environment = region({NAMES[0]: PLAIN}, None)
     return [*of_free_hosts(environment), *of_vpcs(environment)]
 

@@ -1,4 +1,4 @@
-"""The sweep finds what comparing all pairs finds."""
+"""The sweep returns the same overlaps as a comparison of all pairs."""
 
 from __future__ import annotations
 

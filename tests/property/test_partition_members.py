@@ -1,4 +1,4 @@
-"""Whatever tenants a region has: a port is in one partition or in none, and one tenant more moves no port of others."""
+"""Each port is in at most one partition for arbitrary tenants, and a new tenant moves no port of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is ordered in whatever fleet: a placed order is valid, and in an open region with room."""
+"""A placed order is valid, and in an open region with capacity, for arbitrary fleets and orders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("ash", "elm", "oak")
 STATUSES = ("open", "open", "open", "building", "draining", "retired")
 AREAS = ("us", "eu")
 SPARES, SYSTEM = 3, 3
-"""Most spares of a pool in laptop, which has three racks, and hosts of a system pool with a spare."""
+"""Maximum spares of a pool in laptop, which has three racks, and hosts of a system pool with a spare."""
 
 entries = st.fixed_dictionaries(
     {
@@ -47,7 +47,7 @@ orders = st.lists(
 
 
 def free(environment: Environment, gpus: bool) -> int:  # noqa: FBT001 - one of two kinds
-    """Return the free hosts with or without GPUs, counted from the inventory and the lock file alone."""
+    """Return the number of free hosts with or without GPUs, from the inventory and the lock file only."""
     hosts = [item.host for item in counted_hosts(environment) if item.use is HostUse.FREE]
     return sum((host.instance_type == GPUS) is gpus for host in hosts)
 

@@ -1,4 +1,4 @@
-"""Whatever clusters come, grow and go: prefixes of rails are apart, wide enough, and stay while nodes run."""
+"""Rail prefixes are disjoint, large enough, and stable while nodes run, for arbitrary cluster changes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from components.specs.environment import Environment
 
 _NAMES = ("ant", "bee", "cat")
 STEPS = st.lists(st.dictionaries(st.sampled_from(_NAMES), st.integers(1, 4)), min_size=1, max_size=4)
-"""Nodes by tenant, one order after the other."""
+"""Nodes by tenant, for consecutive orders."""
 
 
 def _ordered(region: Environment, order: dict[str, int]) -> tuple[Environment, str]:
-    """Return the region as ordered, and what is told of it."""
+    """Return the region after the order, and the reported problems."""
     tenants = tuple(tenant(name, nodes(count), fabrics=("roce",)) for name, count in sorted(order.items()))
     edited = changed(region, tenants=tenants)
     found = attempt(edited)

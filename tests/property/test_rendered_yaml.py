@@ -1,4 +1,4 @@
-"""Files that ``jacquard render`` writes mean the same to a reader of YAML 1.1 and to one of 1.2: the object itself."""
+"""Files from ``jacquard render`` parse as the same objects with YAML 1.1 and YAML 1.2."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRAPS = (
 LETTERS = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))
 TEXTS = st.sampled_from(TRAPS) | st.text(LETTERS, max_size=12)
 NUMBERS = st.integers() | st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
-"""Without a float that Python writes as 5e-07, which YAML 1.1 takes for text; no object has one."""
+"""Without floats that Python writes as 5e-07, which YAML 1.1 parses as text; no object has one."""
 SCALARS = TEXTS | st.none() | st.booleans() | NUMBERS
 KEYS = TEXTS.filter(lambda text: "\n" not in text)
 BODIES = st.dictionaries(

@@ -1,4 +1,4 @@
-"""Whatever window, time zone, freeze and moment: the program of the cluster agrees with the models of the data."""
+"""The cluster's program agrees with the data models, for arbitrary windows, time zones, freezes and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However pools are promoted and rolled back: limits hold, a pool is mixed only in an open rollout, others stay."""
+"""Arbitrary promotions and rollbacks: limits hold, only pools in an open rollout are mixed, others are unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ rollouts = st.fixed_dictionaries(
 
 
 class Rollouts(RuleBasedStateMachine):
-    """People who promote what they like, in any order. What is refused changes nothing."""
+    """Arbitrary promotions in any order. A rejected one changes nothing."""
 
     now: Environment
 
@@ -65,7 +65,7 @@ class Rollouts(RuleBasedStateMachine):
         assert not moved or minutes >= 10 or rollout.rollback
 
     def _move(self, pool: str, version: str | None, number: int | None, proof: Evidence | None) -> set[str]:
-        """Move as told unless it is refused, and return the groups that moved."""
+        """Run the promotion unless it is rejected, and return the moved groups."""
         before = self.now.image_pins
         try:
             promotion = Promotion(self.now, pool, version)

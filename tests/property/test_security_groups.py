@@ -1,4 +1,4 @@
-"""Security groups: rendered rules let through what the data say, answers included, and a path says the same."""
+"""Security groups: rendered rules permit the declared connections including answers, and paths agree."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_peers_open_to_each_other_what_the_groups_of_both_let_through(groups: Gr
 
 
 def _lets(group: SecurityGroupSpec | None, peer: str, port: tuple[str, int], way: str) -> bool:
-    """Tell whether ``group`` is for connections to ``port``, opened that way: replies need no rule of the other way."""
+    """Return whether ``group`` permits connections to ``port`` in that direction; replies need no rule."""
     if group is None:
         return True
     protocols, sides = {Protocol.ANY, Protocol(port[0])}, {"ingress": group.ingress, "egress": group.egress}
@@ -84,7 +84,7 @@ def _lets(group: SecurityGroupSpec | None, peer: str, port: tuple[str, int], way
 @given(GROUPS)
 @settings(max_examples=50)
 def test_what_a_host_may_not_send_it_does_not_receive(group: SecurityGroupSpec) -> None:
-    """But for who opens a connection, and for packets to the DPU itself, which are filtered in one direction."""
+    """Except the initiator of a connection, and packets to the DPU itself, which are filtered in one direction."""
     environment = grouped(dict.fromkeys(TWO, group), None, set())
 
     assert {

@@ -1,4 +1,4 @@
-"""Whatever contracts a region has and whatever is ordered on whatever day: no day is sold twice."""
+"""No day is oversold, for arbitrary contracts, orders and days."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.region.tenant import ContractSpec
 
 TODAY = dt.date(2026, 11, 1)
 LENGTH = 40
-"""Days that are looked at, from today on; all drawn days are among them."""
+"""Number of tested days from today; includes all drawn days."""
 ROOM = 21
 """Nodes that fit into the three racks of laptop without spares: eight hosts each, with one spare."""
 TENANTS = ("heron", "stork")
@@ -43,7 +43,7 @@ def covers(first: dt.date | None, last: dt.date | None, at: dt.date) -> bool:
 
 
 def sold(environment: Environment, waiting: list[OrderSpec], today: dt.date) -> list[int]:
-    """Return the nodes of each day from ``today`` on that are promised; on ``today`` also those that pools have."""
+    """Return the contracted nodes of each day from ``today``; for ``today`` also those of pools."""
     found = []
     for number in range((today - TODAY).days, 2 * LENGTH):
         at, nodes = TODAY + dt.timedelta(days=number), Counter[str]()
@@ -77,7 +77,7 @@ def with_pools() -> Environment:
 
 
 def contracted(drawn: list[tuple[str, Any, int]]) -> Environment:
-    """Return the region with those of the ``drawn`` contracts that oversell no day."""
+    """Return the region with those of the ``drawn`` contracts that do not oversell a day."""
     environment = with_pools()
     for name, (first, last), nodes in drawn:
         entry = ContractSpec.model_validate(
@@ -137,6 +137,6 @@ def test_no_day_is_oversold(drawn: list[tuple[str, Any, int]], wishes: list[tupl
             environment = found.edits.after
         elif found.decision.is_reserved:
             waiting.append(wanted.model_copy(update={"reserved_in": "desk"}))
-        # Pools that outlive their contract may exceed the room, but then the order gets nothing on that day.
+        # Pools that outlive their contract may exceed the capacity, but then the order gets nothing on that day.
         for was, now in zip(before, sold(environment, waiting, today), strict=True):
             assert now <= ROOM or now == was

@@ -1,4 +1,4 @@
-"""What the strict reader lets pass means the same to every reader of YAML, old or new."""
+"""Text that the strict reader accepts has the same meaning for YAML 1.1 and YAML 1.2 readers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ruamel.yaml.error import YAMLError
 from components.specs.reading.strict_yaml import StrictYamlReader, is_plain
 
 _MOMENT = "tag:yaml.org,2002:timestamp"
-"""A date stands without quotes in data files, as text: its model reads it."""
+"""Dates are unquoted in data files and read as text, which the model parses."""
 # fmt: off
 _TRICKY = (
     "yes", "No", "on", "OFF", "y", "true", "False", "tRUE", "null", "~", "0", "-0", "00", "08", "0755", "0o17", "0b11",
@@ -64,7 +64,9 @@ def test_other_readers_read_what_the_strict_one_accepts_as_it_does(read: Callabl
     strict = StrictYamlReader("a.yaml")
     value, _ = strict.read(text)
     if not strict.problems and isinstance(value, dict):
-        with contextlib.suppress(YAMLError, yaml.YAMLError):  # what another refuses, it does not misread
+        with contextlib.suppress(
+            YAMLError, yaml.YAMLError
+        ):  # It rejects what the other reader rejects, without misreading it.
             other = read(text)
             assert (other, repr(other)) == (value, repr(value))
 

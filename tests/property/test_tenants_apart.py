@@ -1,4 +1,4 @@
-"""Whatever tenants a region has: none has a number of another's, and one more leaves the objects of all others."""
+"""Tenants share no number, and a new tenant changes no objects of others, for arbitrary tenants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Range = tuple[str, int, int]
 
 
 def ranges(environment: Environment) -> Iterator[tuple[str, Range]]:
-    """Yield every number that a tenant has, with the tenant, as the lock file writes it down."""
+    """Yield every allocated number with its tenant, as in the lock file."""
     lock = json.loads(environment.allocations.model_dump_json())
     for vpc in lock["vpcs"].values():
         tenant = vpc["tenant"]
@@ -68,7 +68,7 @@ def _addresses(sort: str, text: str) -> Range:
 
 
 def shared(environment: Environment) -> list[Any]:
-    """Return pairs of numbers of different tenants that meet."""
+    """Return pairs of overlapping numbers of different tenants."""
     found = sorted((one, tenant) for tenant, one in ranges(environment))
     met, last = [], dict[str, tuple[int, str]]()
     for (sort, first, end), tenant in found:
@@ -80,7 +80,7 @@ def shared(environment: Environment) -> list[Any]:
 
 
 def rails_of(environment: Environment) -> dict[str, list[IPv4Network]]:
-    """Return the subnets that pools rendered into each cluster give pods addresses of, by cluster."""
+    """Return the subnets of the IP pools rendered into each cluster, by cluster."""
     found = {}
     for item in clusters(environment):
         rendered = (one for concept in tenant_network.of_cluster(environment, item) for one in concept.render())
@@ -91,7 +91,7 @@ def rails_of(environment: Environment) -> dict[str, list[IPv4Network]]:
 
 
 def of_tenants(environment: Environment, names: set[str]) -> dict[str, str]:
-    """Return the text of every object in the slices of these tenants and of their clusters, by slice and place."""
+    """Return the text of every object in the slices of these tenants and of their clusters, by slice and position."""
     found = {}
     for part in slices(environment):
         tenant = part.subject.removesuffix("-one") if part.kind is SliceKind.CLUSTER else part.subject
@@ -169,7 +169,7 @@ def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]]
     for wishes in history:
         try:
             now = region(wishes, border, now)
-        except SpecError as refused:  # a cluster that grows keeps its GUIDs, and others have what is behind them
+        except SpecError as refused:  # A growing cluster keeps its GUIDs, and the numbers after them belong to others.
             if not all("the numbers after it are taken" in one.text for one in refused.problems):
                 raise
         assert now is None or shared(now) == []

@@ -1,4 +1,4 @@
-"""Whatever the window: its cron schedules and its own words agree, at every minute of a week."""
+"""The cron schedules of a window agree with the window itself, at every minute of a week."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ days = st.sets(st.sampled_from(WEEK), min_size=1).map(lambda chosen: sorted(chos
 
 
 def numbers(field: str) -> set[int]:
-    """Return what a field of numbers, lists and ranges allows."""
+    """Return the values that a cron field permits."""
     found = set()
     for part in field.split(","):
         first, _, last = part.partition("-")
@@ -27,7 +27,7 @@ def numbers(field: str) -> set[int]:
 
 
 def fires(schedule: str) -> set[int]:
-    """Return the minutes of the week at which cron would run."""
+    """Return the minutes of the week at which cron runs the job."""
     minute, hour, day, month, weekday = schedule.split()
     assert (day, month) == ("*", "*")
     on = WEEK if weekday == "*" else weekday.split(",")
