@@ -1,4 +1,4 @@
-"""What the tests of the command share: the laptop environment, a copy of it that may be broken, and the runner."""
+"""Shared fixtures of the command tests: environment laptop, an editable copy of it, and the runner."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def faults(data_folder: Path) -> Path:
-    """Hosts of laptop that are out of service."""
+    """Add hosts of laptop that are out of service."""
     return data_folder / "laptop" / "out_of_service.yaml"
 
 
@@ -55,7 +55,7 @@ def tests(data_folder: Path) -> Path:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for what a command leaves on the machine."""
+    """A separate home for files that a command writes on the machine."""
     folder = tmp_path / "home"
     monkeypatch.setenv("JACQUARD_HOME", str(folder))
     monkeypatch.setenv("JACQUARD_CACHE", str(tmp_path / "cache"))
@@ -64,7 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def pulumi(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
-    """Put a fake engine where the toolchain would put the real one."""
+    """Install a fake engine in place of the toolchain's."""
     return install(tmp_path / "bin", home, monkeypatch)
 
 
@@ -84,7 +84,7 @@ def invoke(data_folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> In
 
 @pytest.fixture
 def edit() -> Callable[[Path, str, str], None]:
-    """Replace a text that must be there in a file."""
+    """Replace a text in a file; fail if the file does not contain it."""
 
     def replace(path: Path, old: str, new: str) -> None:
         text = path.read_text()
@@ -96,13 +96,13 @@ def edit() -> Callable[[Path, str, str], None]:
 
 @pytest.fixture
 def seen(laptop: Environment) -> Observation:
-    """What the API servers of a settled laptop answer; a test may spoil it."""
+    """Responses of a reconciled laptop's API servers, which a test may change."""
     return settled_region(laptop)
 
 
 @pytest.fixture
 def two(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
-    """Two environments on one backbone: laptop, and desk, which differs from it in nothing but its name."""
+    """Two environments on one backbone: laptop, and desk, which differs from it in its name only."""
     edit(data_folder / "laptop" / "region.yaml", "  vni: ", "  backbone: wan-1\n  vni: ")
     shutil.copytree(data_folder / "laptop", data_folder / "desk")
     edit(data_folder / "desk" / "region.yaml", "region: laptop", "region: desk")
@@ -113,7 +113,7 @@ def two(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
 
 @pytest.fixture
 def regions(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A new repository with one region, in which a user stands."""
+    """A new repository with one region, as current folder of the user."""
     folder = tmp_path / "regions"
     made = invoke("new", "edge-1", "--repository", str(folder))
     assert made.exit_code == 0, made.output
@@ -132,7 +132,7 @@ def change(
     monkeypatch: pytest.MonkeyPatch,
     seen: Observation,
 ) -> Change:
-    """A change of a repository that is to be previewed and applied."""
+    """A change of a repository to preview and apply."""
     monkeypatch.setenv("JACQUARD_NOW", LATER)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
     monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
@@ -144,7 +144,7 @@ def change(
 
 @pytest.fixture
 def recorded(laptop: Environment, pulumi: FakePulumi) -> list[Resource]:
-    """The resources of laptop as the last up recorded them; a test may spoil them and calls `record`."""
+    """The resources of laptop as the last up recorded them; a test may change them and then calls `record`."""
     resources = copy.deepcopy(recorded_region(laptop))
     record(pulumi, resources)
     return resources

@@ -1,4 +1,4 @@
-"""``jacquard allocate``: what it releases on request, and what it refuses."""
+"""``jacquard allocate``: what it releases on request, and what it rejects."""
 
 from __future__ import annotations
 

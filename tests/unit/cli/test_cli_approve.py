@@ -1,4 +1,4 @@
-"""``jacquard approve``: a word on exactly this change, known to ``impact``, of no use to another."""
+"""``jacquard approve``: approval of exactly one change, which ``impact`` recognises, and which no other can use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def repository(data_folder: Path, invoke: Invoke) -> Path:
-    """A repository in whose work tree a pool of acme is promoted."""
+    """A repository with a promoted pool of acme in its work tree."""
     git(data_folder.parent, "init", "-q", "-b", "main")
     commit(data_folder.parent)
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
@@ -124,7 +124,7 @@ def test_the_word_on_one_change_is_none_on_another(repository: Path, invoke: Inv
 
 
 def test_the_word_survives_a_rebase_over_what_others_merged(repository: Path, invoke: Invoke) -> None:
-    """Lines move, names of commits too; the change of the tenant does not."""
+    """Line numbers and commit hashes change; the change of the tenant does not."""
     home = repository.parents[1]
     git(home, "checkout", "-q", "-b", "change")
     invoke("approve", "laptop", "acme", "--by", "Ann")

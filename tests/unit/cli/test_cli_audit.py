@@ -1,4 +1,4 @@
-"""``jacquard audit``: recorded state, judged by the current policies."""
+"""``jacquard audit``: recorded state, evaluated by the current policies."""
 
 from __future__ import annotations
 

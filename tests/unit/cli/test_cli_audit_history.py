@@ -1,4 +1,4 @@
-"""``jacquard audit --history``: past changes, judged by the current rules."""
+"""``jacquard audit --history``: past changes, evaluated by the current rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``jacquard audit --live``: live objects and nodes, judged by the current policies."""
+"""``jacquard audit --live``: live objects and nodes, evaluated by the current policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY = ("--today", "2026-11-21")
 def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeServer]:
     """API servers that have all declared objects; a cluster that a test removes is unreachable."""
     found = fake_servers(laptop)
-    seen.objects["management", "BareMetalHost"] = []  # those of the recording are not in the inventory
+    seen.objects["management", "BareMetalHost"] = []  # Hosts of the recording are not in the inventory.
     monkeypatch.setattr(observation, "observe", lambda *_, **__: seen)
 
     def connect(_: Environment, cluster: str) -> FakeServer:

@@ -1,4 +1,4 @@
-"""``jacquard backstage``: output, files, and options in a wrong form."""
+"""``jacquard backstage``: output, files, and invalid options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bases that cannot be compared: each is refused by its cause, and the command that the message names is the remedy."""
+"""Bases that cannot be compared: the message states the cause, and the command in it is the remedy."""
 
 import re
 import shlex
@@ -150,7 +150,7 @@ def test_the_commands_of_the_messages_fetch_the_base(
     folder = repository(data_folder)
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder / "environments"))
 
-    for _ in range(2):  # at most: fetch the branch, then the history
+    for _ in range(2):  # At most two: fetch the branch, then the history.
         result = invoke("impact", "laptop", "--base", "origin/main")
         if remedy := re.search("fetch it with: (.*)", result.stderr):
             subprocess.run(shlex.split(remedy[1]), cwd=folder, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV network --border`` prints."""
+"""Output of ``jacquard show ENV network --border``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``jacquard campaign``: decision, files, exit codes, texts, and a walk through the example campaign."""
+"""``jacquard campaign``: decision, files, exit codes, texts, and a complete run of the example campaign."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Fleet:
         return self._invoke("campaign", NAME, *options)
 
     def seen(self, region: str, **changes: Any) -> tuple[str, str]:
-        """Return the option with evidence about a region: its pins are applied, and its nodes are settled."""
+        """Return the option with evidence of a region whose pins are applied and whose nodes are settled."""
         environment = load_environment(region, self.folder)
         made = proof(environment, self.now, **changes)
         path = self.folder.parent / f"{region}.json"
@@ -59,7 +59,7 @@ class Fleet:
 
 @pytest.fixture
 def known(tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, edit: Edit) -> Fleet:
-    """Lab and the European region of the example, with the campaign over them."""
+    """Lab and the European region of the example, with the campaign for them."""
     folder = copy_data(tmp_path / "fleet" / "environments", LAB, SOUTH)
     shutil.copytree(ENVIRONMENTS / "campaigns", folder / "campaigns")
     rows = (ENVIRONMENTS / "fleet.yaml").read_text().splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""The map of a region: every host drawn once in the way of its use, the same text for the same data."""
+"""The map of a region draws every host once, by its use, and is identical for equal data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def broken(region: Environment, *hosts: str) -> Environment:
 
 
 def cells(svg: str) -> Counter[str]:
-    """Return how many hosts are drawn in each way, the legend aside."""
+    """Return the number of hosts drawn for each use, without the legend."""
     groups = ET.fromstring(svg).iter(f"{SVG}g")  # noqa: S314 - our own output
     racks = [group for group in groups if group.find(f"{SVG}text[@class='r']") is not None]
     return Counter(shape.get("class", "") for rack in racks for shape in rack if shape.tag != f"{SVG}text")
@@ -60,7 +60,7 @@ def test_the_map_tells_each_host_by_a_tooltip(laptop: Environment) -> None:
 
 
 def _boxes(svg: str) -> Iterator[tuple[float, str]]:
-    """Yield where each text of a map ends, by a generous width of its characters, and the text."""
+    """Yield each text of a map with the position of its end, with an upper bound of the width of characters."""
     root = ET.fromstring(svg)  # noqa: S314 - our own output
     groups = list(root.iter(f"{SVG}g"))
     left = {child: float(group.get("transform", "")[10:].split()[0]) for group in groups for child in group}
@@ -177,4 +177,4 @@ def test_six_thousand_hosts_are_counted_and_drawn_at_a_few_times_the_cost_of_mak
 
     assert capacity(large).nodes.installed == 6000
     assert cells(capacity_map(large)).total() == 6000
-    assert cost(lambda: (capacity(large), capacity_map(large))) < 25 * cost(made)  # it takes three times as long
+    assert cost(lambda: (capacity(large), capacity_map(large))) < 25 * cost(made)  # It takes three times as long.

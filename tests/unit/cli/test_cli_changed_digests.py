@@ -1,4 +1,4 @@
-"""A change that edits a version and keeps its digest: every command that compares with a base refuses it."""
+"""A change of a version with an unchanged digest: every command that compares with a base rejects it."""
 
 from __future__ import annotations
 

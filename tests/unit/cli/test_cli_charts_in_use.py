@@ -1,4 +1,4 @@
-"""An edited catalogue row of a chart in use: commands that compare with a base refuse it, a promotion rolls it out."""
+"""An edited catalogue row of a chart in use: commands that compare with a base reject it, a promotion rolls it out."""
 
 from __future__ import annotations
 

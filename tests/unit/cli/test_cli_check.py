@@ -1,4 +1,4 @@
-"""``jacquard check``: every problem of every environment in the form its reader wants, the day given, codes stable."""
+"""``jacquard check``: all problems of all environments, in each output format, with stable exit codes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_environment_that_is_named_twice_is_checked_once(invoke: Invoke) -> N
 
 OUTSIDE = "image_channel: candidate"
 LAPTOP_HAS = (LAPTOP / "waivers.yaml").read_text(encoding="utf-8")
-"""Waivers of laptop, of which one is needed."""
+"""Waivers of laptop, one of which is needed."""
 WAIVER = """  - {{rule: image-outside-channel, subject: {}, reason: a vendor's test, owner: ops, ticket: OPS-7,
      expires: 2026-12-15}}
 """
@@ -48,7 +48,7 @@ WAIVER = """  - {{rule: image-outside-channel, subject: {}, reason: a vendor's t
 
 @pytest.fixture
 def outside(data_folder: Path, edit: Edit) -> Path:
-    """Laptop on a channel that does not have the images of four of its rollout groups; its folder."""
+    """Laptop on a channel without the images of four of its rollout groups; its folder."""
     folder = data_folder / "laptop"
     edit(folder / "region.yaml", "image_channel: stable", OUTSIDE)
     waive(folder, "acme-train/system", "acme-train/train", "acme-train/infer")

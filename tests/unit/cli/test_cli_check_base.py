@@ -19,7 +19,7 @@ LATER = ("--today", "2030-01-01")
 """Day on which the images of laptop are deprecated, and its waiver has expired."""
 SINCE = ("--base", "HEAD")
 FEWER = ("nodes: 14", "nodes: 13")
-"""Edit of a contract, of which one node is then missing."""
+"""Edit of a contract that then lacks one node."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``jacquard check --fix``: what is certain is written and said, what is left decides how it ends."""
+"""``jacquard check --fix`` writes and reports unambiguous fixes; remaining problems decide the exit code."""
 
 from __future__ import annotations
 

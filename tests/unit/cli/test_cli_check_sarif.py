@@ -23,7 +23,7 @@ Edit = Callable[[Path, str, str], None]
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, body: dict[str, Any]) -> Violation:
-    """Let a policy refuse an object with ``body``."""
+    """Make a policy reject an object with ``body``."""
     fact = Fact(kind="Machine", title="Machine a/b of cluster management", body=body)
     found = Violation(
         rule=RULES[0],

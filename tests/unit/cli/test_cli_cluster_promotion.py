@@ -18,7 +18,7 @@ Invoke = Callable[..., Result]
 
 @pytest.fixture
 def asked_for(data_folder: Path) -> Path:
-    """Return laptop's pins, where acme asks for the newer minor version of the catalogue."""
+    """Return laptop's pins after a request of acme for the newer minor version of the catalogue."""
     path = data_folder / "laptop" / "tenants" / "acme.yaml"
     path.write_text(path.read_text().replace("version: v1.35.2", "version: v1.36.1", 1))
     return data_folder / "laptop" / "images.lock.yaml"

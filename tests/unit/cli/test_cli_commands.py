@@ -1,4 +1,4 @@
-"""The commands as a person meets them: exit codes, exact texts, nothing written that was not asked for."""
+"""Commands from the perspective of users: exit codes, exact texts, and no unrequested files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VERBS = (
     "schema",
 )
 TODAY = ("--today", "2026-11-21")
-"""Images of the data expire, tests do not."""
+"""Fixed day, since images of the data expire."""
 
 
 def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:

@@ -1,4 +1,4 @@
-"""``jacquard comment``: what a person reads of it, and what a job goes on with."""
+"""``jacquard comment``: text for readers, and exit codes and outputs for CI jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Edit = Callable[[Path, str, str], None]
 
 @pytest.fixture
 def forge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeForge]:
-    """A forge whose job this process is."""
+    """A forge with this process as its job."""
     monkeypatch.setattr(publishing, "_SETTLE_SECONDS", 0.0)
     monkeypatch.delenv("GITLAB_CI", raising=False)
     with fake_forge() as forge:

@@ -32,7 +32,7 @@ items:
 
 @pytest.fixture
 def dated(data_folder: Path, edit: Edit) -> Path:
-    """Data with a contract that ends with the year, and less from then on."""
+    """Data with a contract that ends with the year, and a smaller one after that."""
     acme = data_folder / "laptop" / "tenants" / "acme.yaml"
     until = CONTRACT.replace("}", ", until: 2026-12-31}")
     edit(acme, CONTRACT, f"{until}  - {{instance_type: h100-ib-8, nodes: 4, from: 2027-01-01}}\n")
@@ -41,7 +41,7 @@ def dated(data_folder: Path, edit: Edit) -> Path:
 
 @pytest.fixture
 def fleet(dated: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fleet of one open region, in which a contract ends with the year, and an order from then on."""
+    """A fleet of one open region, with a contract that ends with the year, and an order that starts then."""
     acme = dated / "laptop" / "tenants" / "acme.yaml"
     edit(acme, "  - {instance_type: h100-ib-8, nodes: 4, from: 2027-01-01}\n", "")
     (dated / "fleet.yaml").write_text("schema_version: 1\nregions:\n  laptop: {status: open, jurisdictions: [us]}\n")

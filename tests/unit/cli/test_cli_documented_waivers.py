@@ -1,4 +1,4 @@
-"""Every waiver that the documentation tells people to write: it is accepted, it helps, and reports name it."""
+"""Every documented waiver is accepted, has an effect, and is named in the report of its rule."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ SHORT_WINDOW = (
 
 @dataclass(frozen=True)
 class Case:
-    """A waiver as the documentation has it, and edits of laptop that need it."""
+    """A documented waiver, and edits of laptop that require it."""
 
     subject: str
     edits: tuple[tuple[str, str, str], ...]
     allocated: bool = False
-    """Whether the lock files must follow the edits, which the waiver lets them."""
+    """Whether the edits require an allocation, which the waiver permits."""
 
 
 CHECKED = {
@@ -101,17 +101,17 @@ CHECKED = {
     "safe-mounts.nfs-version": Case("shared-nfs", (("region.yaml", "nfsvers=4.2, nconnect=8", "nconnect=8"),)),
     "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
 }
-"""Waivers that ``jacquard check`` needs."""
+"""Waivers that affect ``jacquard check``."""
 ELSEWHERE = {
     *("uniformity", "change-in-freeze", "causes.removed-rows"),
     *("add-ons.network-kept", "charts.in-use", "digests.changed", "inventory.released-first"),
     *("hosts.transition", "hosts.tested", "hosts.movers"),
 }
-"""Waivers that tests of their own apply: of changes against a base, of removed rows, of uniformity and of freezes."""
+"""Waivers with separate tests: of changes against a base, of removed rows, of uniformity and of freezes."""
 
 
 def documented() -> set[str]:
-    """Return the rules that any page tells people to waive."""
+    """Return the rules for which any page documents a waiver."""
     pages = {path.name: path.read_text(encoding="utf-8") for path in (paths.ROOT / "docs").rglob("*.md")}
     shown = re.compile(r"rule `([a-z.-]+)` (?:in|to) `waivers\.yaml`")
     found = {rule for text in pages.values() for rule in shown.findall(text)}

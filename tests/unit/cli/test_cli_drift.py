@@ -1,4 +1,4 @@
-"""``jacquard drift``: exit codes that a schedule may rely on, and the answer for programs."""
+"""``jacquard drift``: exit codes for scheduled runs, and JSON output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Invoke = Callable[..., Result]
 
 @pytest.fixture
 def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeServer]:
-    """Let servers that a test may spoil answer; one that it takes away cannot be reached."""
+    """API servers that a test may change; a cluster that it removes is unreachable."""
     found = fake_servers(laptop)
 
     def connect(_: Environment, cluster: str) -> FakeServer:

@@ -1,4 +1,4 @@
-"""Verbs that write data: two at a time lose nothing, and none writes what ``check`` would refuse."""
+"""Verbs that write data: parallel runs lose no edits, and none writes data that ``check`` would reject."""
 
 from __future__ import annotations
 

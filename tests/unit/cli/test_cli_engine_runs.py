@@ -1,4 +1,4 @@
-"""What a failed run of the engine says, and with which code it ends. The events are recorded ones."""
+"""Output and exit code of failed engine runs. The events are recorded ones."""
 
 from __future__ import annotations
 

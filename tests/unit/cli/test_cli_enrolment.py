@@ -32,7 +32,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *hosts: dict[str, Any]) -> None:
 
 
 def as_declared(*, first: int = 0) -> list[dict[str, Any]]:
-    """Return the hosts of the inventory from ``first``, of which only the serial number is known."""
+    """Return the inventory's hosts from ``first``, of which only the serial number has been read."""
     hosts = load_environment("laptop", ENVIRONMENTS).hosts[first:]
     return [host(item.host, {"systemVendor": {"serialNumber": item.serial}}) for item in hosts]
 

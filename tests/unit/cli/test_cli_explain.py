@@ -1,4 +1,4 @@
-"""``jacquard explain``: every rule that a report can name is told."""
+"""``jacquard explain`` explains every rule that a report can name."""
 
 from __future__ import annotations
 

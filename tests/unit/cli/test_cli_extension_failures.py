@@ -1,4 +1,4 @@
-"""Extensions that end their process, never answer or need too much memory: reported with their file, never passed."""
+"""Extensions that exit the process, hang or exceed the memory limit: reported with their file, never passed."""
 
 from __future__ import annotations
 

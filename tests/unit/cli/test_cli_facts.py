@@ -1,4 +1,4 @@
-"""``jacquard facts`` and what ``jacquard impact`` makes of it."""
+"""``jacquard facts``, and the use of facts in ``jacquard impact``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Invoke = Callable[..., Result]
 
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[[Observation], None]:
-    """Let the clusters answer with what a test gives."""
+    """Set the responses of the clusters."""
     return lambda seen: monkeypatch.setattr(verb, "observe", lambda *_, **__: seen)
 
 
@@ -112,7 +112,7 @@ ON_NODES = GPU_LOST.replace("}", ',node=~"x1|x2[.]b"}')
 
 
 def of_gpus(path: str, form: Form) -> Answer:
-    """Answer as a store that has two days of a cluster, other clusters, and labels that are no names of nodes."""
+    """Respond as a store with two days of a cluster, other clusters, and labels that are not node names."""
     minute = int(MOMENT.timestamp())
     match path.rpartition("/")[2], form["query"]:
         case "query", query if query == f"count_over_time(count by (cluster) ({GPU_LOST})[168h:1h])":

@@ -1,4 +1,4 @@
-"""Failures of the command line: one style for all messages, JSON on request, and one line for a bug."""
+"""Failures of the command line: one style for all messages, JSON on request, and one line for internal errors."""
 
 import json
 import re

@@ -121,7 +121,7 @@ def test_check_with_a_base_reports_the_growth_of_a_draining_region(
 
 @pytest.fixture
 def two_regions(fleet: Path, data_folder: Path, edit: Edit) -> Path:
-    """A committed fleet of laptop and of palmtop, a copy of it that is no rehearsal; return the folder of palmtop."""
+    """A committed fleet of laptop and its copy palmtop with real hardware; return the folder of palmtop."""
     other = data_folder / "palmtop"
     shutil.copytree(data_folder / "laptop", other)
     edit(other / "region.yaml", "region: laptop", "region: palmtop")

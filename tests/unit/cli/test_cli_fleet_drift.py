@@ -1,4 +1,4 @@
-"""``jacquard fleet --drift``: the last measured drift, with its age, and files that say nothing about the data."""
+"""``jacquard fleet --drift``: the last measured drift with its age, and files without information about the data."""
 
 from __future__ import annotations
 

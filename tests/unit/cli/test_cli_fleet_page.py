@@ -25,7 +25,7 @@ HOSTILE = "<script>alert(1)</script>\"' \x1b[31m {{ 7*7 }}"
 
 @pytest.fixture(scope="module")
 def shipped() -> FleetReport:
-    """The report on the regions of the project."""
+    """The report for the regions of the project."""
     return fleet_report(load_fleet(ENVIRONMENTS), [reference(name) for name in REFERENCES], NOW.date())
 
 

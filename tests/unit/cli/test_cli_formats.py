@@ -1,4 +1,4 @@
-"""``jacquard schema`` and ``jacquard migrate``: what they say, what they write, and what they leave alone."""
+"""``jacquard schema`` and ``jacquard migrate``: output, written files, and unchanged files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_schema_says_which_file_cannot_be_read(invoke: Invoke, data_folder: Path
 
 @pytest.fixture
 def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A format one version on, in which a tenant's contacts are called people."""
+    """The next version of the format, in which a tenant's contacts are named people."""
 
     def rename(document: Any, _: Around) -> Any:
         document.insert(list(document).index("contacts"), "people", document.pop("contacts"))

@@ -1,4 +1,4 @@
-"""What ``up`` applies while a freeze protects a tenant: what does not touch it, and nothing when something would."""
+"""``up`` during a freeze of a tenant applies changes that do not affect the tenant, and nothing if one does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sliced(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """Laptop in slices, with a freeze of acme."""
     policy = PolicySpec.model_validate({"schema_version": 1, "freezes": [FREEZE]})
     region = laptop.region.model_copy(update={"stacks": StackLayout.SLICED})
-    monkeypatch.setenv("JACQUARD_PARALLELISM", "1")  # for one order
+    monkeypatch.setenv("JACQUARD_PARALLELISM", "1")  # For one order
     return laptop.model_copy(update={"policy": policy, "region": region})
 
 

@@ -1,4 +1,4 @@
-"""``jacquard gc``: which templates go, which stay, and why; nothing else is touched."""
+"""``jacquard gc``: deleted and kept templates with reasons; all other objects are untouched."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOOTSTRAP = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate")
 
 
 class FakeApi:
-    """Objects by kind; what is deleted is remembered, with its preconditions."""
+    """Objects by kind; deletions are recorded with their preconditions."""
 
     def __init__(self, machine: tuple[str, str] = TEMPLATE, bootstrap: tuple[str, str] = BOOTSTRAP) -> None:
         self.templates = (machine, bootstrap)
@@ -68,7 +68,7 @@ class FakeApi:
 
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch, home: Path, data_folder: Path) -> FakeApi:
-    """An API server with a rollout behind it: two old templates, two that an old MachineSet still needs."""
+    """An API server after a rollout: two old templates, and two that an old MachineSet still references."""
     del home, data_folder
     return with_rollout(FakeApi(), monkeypatch)
 

@@ -1,4 +1,4 @@
-"""Options of all commands: they work before and after the verb, and change only what is printed besides the result."""
+"""Options of all commands work before and after the verb, and change only output other than the result."""
 
 from __future__ import annotations
 

@@ -23,7 +23,10 @@ from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-WROTE = {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"}  # no plug-in lies where the fake engine would look
+WROTE = {
+    "kubernetes": "vendor 4.34.2",
+    "command": "vendor 1.2.1",
+}  # No plug-in exists at the path where the fake engine would search.
 LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"))
 
 
@@ -35,7 +38,7 @@ def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
 
 @pytest.fixture
 def engine(pulumi: FakePulumi) -> FakePulumi:
-    """An engine with a state that the plug-ins wrote which serve."""
+    """An engine whose state was written by the current plug-ins."""
     pulumi.record(**WROTE)
     return pulumi
 
@@ -183,7 +186,7 @@ SLICES = ("foundation", "inventory-a", "tenant-acme", "tenant-globex", "cluster-
 
 @pytest.fixture
 def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Plan | Stop]]:
-    """Slices, one at a time, of which each may be planned as told, otherwise there is something to apply."""
+    """Slices, applied one at a time, each with a configured plan; by default there are changes to apply."""
     monkeypatch.setenv("JACQUARD_PARALLELISM", "1")
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)

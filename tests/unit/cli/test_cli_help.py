@@ -1,4 +1,4 @@
-"""What help, completion and the reference of commands say is what the commands take."""
+"""Help, completion and the command reference agree with the accepted arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = [(verb.name, example) for verb in VERBS.values() for example in verb.
 
 
 def completed(*words: str) -> list[str]:
-    """Return what the shell offers for the last of ``words``."""
+    """Return the shell completions of the last of ``words``."""
     variables = {
         **os.environ,
         "_JACQUARD_COMPLETE": "complete_bash",
@@ -51,7 +51,7 @@ def test_help_shows_the_examples() -> None:
 
 
 def helped(verb: str) -> list[str]:
-    """Return the commands whose help a verb has: itself, or its subcommands."""
+    """Return the commands of a verb that have help: the verb itself, or its subcommands."""
     return [f"{verb} {name}" for name in getattr(VERBS[verb].load(), "commands", {})] or [verb]
 
 
@@ -67,7 +67,7 @@ def test_help_fits_a_terminal_and_shows_types_of_values_only(words: str, monkeyp
     assert "<bool>" not in printed
     assert "[[" not in printed
     names = [line[2:40] for line in printed.partition("─ Options ─")[0].splitlines() if line.startswith("│")]
-    assert [name for name in names if "…" in name] == []  # a cut name of an argument
+    assert [name for name in names if "…" in name] == []  # A truncated argument name
 
 
 @pytest.mark.parametrize(

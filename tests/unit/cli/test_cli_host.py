@@ -1,4 +1,4 @@
-"""``jacquard host``: a fault is recorded whatever its effect, the effect is reported, and only a test leads back."""
+"""``jacquard host``: faults are always recorded, their effect is reported, and only a passed test returns a host."""
 
 from __future__ import annotations
 

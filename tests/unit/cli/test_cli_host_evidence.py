@@ -1,4 +1,4 @@
-"""Evidence for production: a transition without its conditions, and a report that proves nothing, are refused."""
+"""Evidence for production: transitions without their conditions, and reports without proof, are rejected."""
 
 from __future__ import annotations
 

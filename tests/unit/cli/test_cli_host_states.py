@@ -1,4 +1,4 @@
-"""Where states of hosts are shown: deadlines in ``check`` and ``show``, and advice on transitions in ``impact``."""
+"""Output of host states: deadlines in ``check`` and ``show``, and advice on transitions in ``impact``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, state: str, since: str) -> None:
-    """List host a01-u01 in ``state``, and a host without a deadline yet."""
+    """List host a01-u01 in ``state``, and a host without a deadline."""
     (folder / "out_of_service.yaml").write_text(
         f"schema_version: 1\nhosts:\n  a01-u01: {{state: {state}, since: {since}, reason: fan, ticket: HW-1}}\n"
         "  a04-u06: {state: onboard, since: 2026-11-21, reason: new}\n"

@@ -1,4 +1,4 @@
-"""The pages for single tasks do as they say, up to the engine; `tests/e2e/test_how_tos.py` also runs the engine."""
+"""Steps of the pages for single tasks without the engine; `tests/e2e/test_how_tos.py` also runs the engine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def logins(region: Environment) -> bool:
 
 
 def another(name: str, hosts: set[str]) -> Callable[[Environment, Path], bool]:
-    """Tell whether a further region has the hosts, and edge-1 stays as it is."""
+    """Return whether a further region has the hosts, and edge-1 is unchanged."""
 
     def right(region: Environment, data: Path) -> bool:
         other = load_environment(name, data)
@@ -92,17 +92,17 @@ RESULTS: dict[str, Callable[[Environment], bool]] = {
     "restore": unchanged,
     "deliver-with-gitops": unchanged,
 }
-"""Whether the data are as the page promises."""
+"""Checks of the data that the page promises."""
 OTHERS = {
     "move-to-real-hardware": another("metro-1", {"m01-u01", "m01-u02"}),
     "adopt-a-running-region": another("depot-1", {"r7-01"}),
 }
-"""The same of pages that create a region."""
+"""The same for pages that create a region."""
 
 
 @pytest.fixture
 def project(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a committed region, as the tutorial leaves it after the first `allocate`."""
+    """A repository with a committed region, in the state after the first `allocate` of the tutorial."""
     folder = tmp_path / "clone" / "environments"
     shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
@@ -129,7 +129,7 @@ def follow(invoke: Invoke, project: Path, every: list[Command | Edit | Script]) 
 
 @pytest.fixture
 def netbox(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """NetBox with the hosts of the region and a further one, in the variables of the page."""
+    """NetBox with the hosts of the region and another one, and the variables of the page."""
     with netbox_with_a_new_host("edge-1", project / "environments") as variables:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)

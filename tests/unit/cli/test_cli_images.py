@@ -1,4 +1,4 @@
-"""``jacquard show ENV images`` and ``uniformity``: tables, data, and what clusters say."""
+"""``jacquard show ENV images`` and ``uniformity``: tables, data, and reported versions of clusters."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_mixed_pool_is_compared_though_check_refuses_it(
 ) -> None:
     lock = data_folder / "laptop" / "images.lock.yaml"
     edit(lock, "lab/a01: gpu-2026.11.1@8c9509fe4bb8f7dd", "lab/a01: gpu-2026.10.2@45cb2afb43363d70")
-    assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0  # signs the file
+    assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0  # Signs the file
 
     assert invoke("check", "laptop", *TODAY).exit_code == 2
     assert any("lab/a01 image: gpu-2026.10.2" in line for line in lines(invoke("show", "laptop", "uniformity")))

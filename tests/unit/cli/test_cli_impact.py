@@ -1,4 +1,4 @@
-"""``jacquard impact`` in a repository: against a commit, for people and programs, with another library, and refused."""
+"""``jacquard impact`` in a repository: against a commit, as text and data, with another library, and errors."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
     assert "at most 2 unavailable at a time; longest 2 h 55 min; needs approval of acme" in text
-    assert "1 of 1  2 h 55 min" in text  # five nodes one after the other, 35 minutes each
+    assert "1 of 1  2 h 55 min" in text  # Five nodes in sequence, 35 minutes each
     assert "\n  duration: plus the time until running jobs end\n" in text
     rolls = [row["roll"] for row in found["rows"] if row["roll"]]
     assert [(roll["minutes"], roll["minutes_most"], roll["gpu_hours"]) for roll in rolls] == [(175, None, 23.3)] * 2
 
     tenant = repository / "laptop" / "tenants" / "acme.yaml"
     tenant.write_text(tenant.read_text(encoding="utf-8").replace("strategy: idle, ", ""), encoding="utf-8")
-    # At most 85 minutes for each node, if a drain takes its hour.
+    # At most 85 minutes for each node, if a drain takes its full hour.
     longest = "\n  duration: at most 7 h 05 min, if each drain takes its maximum time\n"
     assert longest in invoke("impact", "laptop").stdout
 
@@ -117,7 +117,7 @@ def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
     rolls = [(row["count"], row["roll"]["out_at_once"], row["roll"]["minutes"]) for row in found["rows"] if row["roll"]]
-    assert rolls == [(4, 2, 110)]  # two batches of 10 + 2 turns of 20 + 5 minutes
+    assert rolls == [(4, 2, 110)]  # Two batches of 10 + 2 turns of 20 + 5 minutes
 
 
 def test_changed_thresholds_of_alerts_are_listed(repository: Path, invoke: Invoke) -> None:
@@ -236,7 +236,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
 
 @pytest.fixture
 def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that has the library beside the data, and is where the library is taken from."""
+    """A repository that contains the library next to the data, and from which the library is loaded."""
     folder = data_folder.parent / "clone"
     for part in ("components", "jacquard"):
         shutil.copytree(paths.ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -249,7 +249,7 @@ def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path, invoke: Invoke) -> None:
-    """The library of the base is the other one here: what runs in this process is the head's."""
+    """The base has the other library here; this process runs the library of the head."""
     module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
     module.write_text(text.replace('EqualTo": brake', 'EqualTo": brake + 1'), encoding="utf-8")

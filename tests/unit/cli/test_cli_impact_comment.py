@@ -1,4 +1,4 @@
-"""The comment of an impact: bounded however much changes, inert whatever values say, equal for equal input."""
+"""The comment of an impact is bounded for any change, escapes all values, and is equal for equal input."""
 
 from __future__ import annotations
 

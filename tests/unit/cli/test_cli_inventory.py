@@ -1,4 +1,4 @@
-"""``jacquard inventory``: what a person is told, what is written, and that a password never is."""
+"""``jacquard inventory``: messages, written files, and passwords that never appear in them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_json_names_everything(invoke: Any, table: Path) -> None:
 
 
 def test_a_file_may_come_by_standard_input(invoke: Any, hall: Path) -> None:
-    del invoke, hall  # they point the command at copies
+    del invoke, hall  # They point the command to copies.
     raw = b"\xef\xbb\xbfname,serial\r\na01-u01,G26A0199\r\n"
 
     result = CliRunner().invoke(

@@ -24,7 +24,7 @@ def hall(data_folder: Path) -> Path:
 
 @pytest.fixture
 def netbox(laptop: Environment, hall: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeInventory]:
-    """NetBox with all hosts of laptop, where the inventory of this test is."""
+    """NetBox with all hosts of laptop, at the location of the test's inventory."""
     del hall
     monkeypatch.setenv("NETBOX_TOKEN", TOKEN)
     with fake_inventory("netbox", map(device, laptop.hosts)) as inventory:

@@ -1,4 +1,4 @@
-"""Wrong data are reported in one form by every command with ``--format json``."""
+"""Every command with ``--format json`` reports invalid data in one format."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ READS_DATA = {
 }
 """Commands that load an environment, with arguments."""
 OWN_FORM = {"check": "its document lists the problems of each environment"}
-"""Commands whose document of a success also reports wrong data."""
+"""Commands whose normal document also reports invalid data."""
 NO_DATA = {
     "new": "writes an environment",
     "explain": "describes rules",

@@ -1,4 +1,4 @@
-"""A change that gives a cluster with nodes another pod network: every command that compares with a base refuses it."""
+"""A change of the pod network of a cluster with nodes: every command that compares with a base rejects it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``jacquard logs``: what parts of a region wrote, by the beginning of their names."""
+"""``jacquard logs``: logs of the components of a region, selected by name prefix."""
 
 from __future__ import annotations
 

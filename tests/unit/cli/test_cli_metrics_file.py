@@ -27,7 +27,7 @@ _LABELS = ("environment", "command", "operation")
 
 @pytest.fixture
 def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let servers of all clusters answer."""
+    """API servers of all clusters."""
     found = fake_servers(laptop)
     monkeypatch.setattr(verb, "compared", lambda spec: drift(spec, lambda _, cluster: found[cluster]))
 

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV network`` prints and draws."""
+"""Text and picture of ``jacquard show ENV network``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Invoke = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"
 SWATCH = 8
 NARROW = 6
-"""Width of a character in a picture, of those that are not bold."""
+"""Width of a regular character in a picture."""
 
 
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    """Run ``jacquard`` on the reference environments, which these tests only read."""
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 

@@ -1,4 +1,4 @@
-"""Where peerings and security groups are shown: networks in text, data and picture, paths, and what the border does."""
+"""Peerings and security groups in the output of networks: text, data, picture, paths, and edge router contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGETS = {"ember/ember-train": "4200000004:10004", "ember/ember-serve": "420000
 
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    """Run ``jacquard`` on the reference environments, which these tests only read."""
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
     return invoke
 

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV network --path A B`` answers."""
+"""Output of ``jacquard show ENV network --path A B``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BORDER = "networks:\n  border: {asn: 64496, services: 100, internet: 200, networ
 
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    """Run ``jacquard`` on the reference environments, which these tests only read."""
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
     return invoke
 

@@ -1,4 +1,4 @@
-"""``jacquard new``: what it writes is right at once, and nothing that is there is touched."""
+"""``jacquard new`` writes valid data, and changes no existing file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENGINE = {"up", "preview", "status", "down"}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for environments that is not there yet."""
+    """A folder for environments that does not exist yet."""
     path = tmp_path / "empty" / "environments"
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(path))
     return path
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def new(invoke: Invoke, folder: Path) -> Invoke:
-    """Run a command of a user who has no environment yet."""
+    """Run a command as a user without environments."""
     del folder
     return invoke
 

@@ -1,4 +1,4 @@
-"""``jacquard new`` in a repository with a fleet: the region is listed, together with its files or not at all."""
+"""``jacquard new`` in a repository with a fleet writes the region and its fleet entry together, or neither."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAPTOP = "  laptop: {status: open,   jurisdictions: [us]}   # the desk\n"
 
 @pytest.fixture
 def fleet(data_folder: Path) -> Path:
-    """A fleet of one open region, with comments and spaces of its own."""
+    """A fleet of one open region, with comments and custom spacing."""
     path = data_folder / "fleet.yaml"
     path.write_text(f"{HEAD}{LAPTOP}")
     return path

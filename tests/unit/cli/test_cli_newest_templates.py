@@ -1,4 +1,4 @@
-"""``--newest-templates``: promotion to newer templates alone, as announced by ``show`` and ``impact``."""
+"""``--newest-templates`` promotes to newer templates only, as announced by ``show`` and ``impact``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV offerings`` prints."""
+"""Output of ``jacquard show ENV offerings``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Edit = Callable[[Path, str, str], None]
 
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    """Run ``jacquard`` on the reference environments, which these tests only read."""
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 
@@ -260,7 +260,7 @@ def test_a_pod_tolerates_the_taints_of_the_pool(everywhere: Invoke) -> None:
 def test_gpus_that_vms_have_are_in_no_pod(everywhere: Invoke) -> None:
     text = everywhere("show", "eu-south-03a", "offerings", "--example", "l40s-8").stdout
 
-    # In tessera-render, the first cluster with such nodes, VMs have them.
+    # tessera-render is the first cluster whose nodes with GPUs are for VMs.
     assert text.startswith("# A pod with all GPUs of a node of type l40s-8 for cluster solstice-eval of tenant")
 
 

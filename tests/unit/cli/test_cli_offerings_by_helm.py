@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV offerings --example NAME --helm`` prints: values of the chart of virtual machines."""
+"""Output of ``jacquard show ENV offerings --example NAME --helm``: values of the chart of virtual machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths that a person names for an answer: nothing that is there already is lost."""
+"""Output paths of users: existing content is never lost."""
 
 from __future__ import annotations
 

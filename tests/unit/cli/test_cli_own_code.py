@@ -1,4 +1,4 @@
-"""Rules and components of a repository of regions: judged and listed like ours, and told when they cannot be."""
+"""Rules and components of a users' repository are evaluated and listed like built-in ones; failures are reported."""
 
 from __future__ import annotations
 

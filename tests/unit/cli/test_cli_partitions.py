@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV network --partitions`` prints."""
+"""Output of ``jacquard show ENV network --partitions``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of the page about orders is the output of the command for the example data."""
+"""The example on the page about orders equals the output of the command for the example data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV images --platform`` prints."""
+"""Output of ``jacquard show ENV images --platform``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``jacquard show ENV prerequisites`` prints."""
+"""Output of ``jacquard show ENV prerequisites``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Invoke = Callable[..., Any]
 
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    """Run ``jacquard`` on the reference environments, which these tests only read."""
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 
 
 @pytest.fixture
 def by_hand(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run ``jacquard`` on a copy of us-east-04a whose Secrets somebody makes by hand."""
+    """Run ``jacquard`` on a copy of us-east-04a with manually created Secrets."""
     folder = copy_data(tmp_path / "others", "us-east-04a")
     region = folder / "us-east-04a" / "region.yaml"
     before, _, after = region.read_text(encoding="utf-8").partition("secrets:\n")

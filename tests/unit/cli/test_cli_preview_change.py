@@ -1,4 +1,4 @@
-"""``jacquard preview --base``: which stacks it asks the engine about, what it writes, and with which code it ends."""
+"""``jacquard preview --base``: the previewed stacks, the written files, and the exit code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GATE = "stack toy has 1 missing prerequisite"
 
 @pytest.fixture
 def labelled(data_folder: Path, edit: Edit) -> Path:
-    """A repository in which a pool gets a label that is not committed yet."""
+    """A repository with an uncommitted label of a pool."""
     committed(data_folder)
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", LABELS, "labels: {workload: training, stage: two}")
     return data_folder
@@ -177,7 +177,7 @@ def test_what_only_the_engine_refuses_is_among_the_offences(invoke: Invoke, pulu
 def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
     invoke: Invoke, pulumi: FakePulumi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T12:00:00Z")  # what is attested says when
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T12:00:00Z")  # The statement contains the time.
     pulumi.answer("preview", events="change")
     out = tmp_path / "out"
     command = ("preview", "laptop", "--base", "HEAD", "--out", str(out))

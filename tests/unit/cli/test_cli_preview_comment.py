@@ -1,4 +1,4 @@
-"""The comment of a preview: the verdict first, bounded however much changes, inert and silent whatever objects hold."""
+"""The comment of a preview starts with the verdict, is bounded, escapes values, and shows no content of objects."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ SMALL = [
         "`impact DIGEST, stacks DIGEST, policies DIGEST`"
     ),
 ]
-"""The whole comment of a change that disturbs nothing."""
+"""The whole comment of a change without disruption."""
 
 
 def test_the_whole_of_a_small_change(quiet: Impact) -> None:

@@ -1,4 +1,4 @@
-"""What a person sees while something is awaited, in a log as on a terminal."""
+"""Progress output during waits, in a log and on a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jacquard.engine.events import Progress
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time of the clock that progress looks at; a test moves it."""
+    """The clock that progress reads, which a test advances."""
     moment = [100.0]
     monkeypatch.setattr("jacquard.cli.views.progress.time.monotonic", lambda: moment[0])
     return moment
@@ -118,7 +118,7 @@ def test_several_at_once_on_a_terminal_are_below_each_other_and_below_what_is_th
 
 
 def lines(screen: Console) -> list[str]:
-    """Return the picture that was drawn last, without colours and bars."""
+    """Return the last drawn frame, without colours and bars."""
     assert isinstance(screen.file, io.StringIO)
     drawn = re.sub(r"\x1b\[[0-9;]*m|[━╺╸]", "", screen.file.getvalue()).rpartition("\x1b[2K")[2]
     return [" ".join(line.split()) for line in drawn.splitlines()]

@@ -1,4 +1,4 @@
-"""``jacquard promote`` for a pool: at once, wave by wave with the evidence that ``status`` gives, planned, and back."""
+"""``jacquard promote`` for a pool: immediately, by wave with evidence from ``status``, planned, and rolled back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lock(data_folder: Path) -> str:
 
 
 def evidence(data_folder: Path) -> Path:
-    """Return the file that ``status --format json`` would have made of a region where everything is as ordered."""
+    """Return the file that ``status --format json`` would write for a reconciled region."""
     spec = load_environment("laptop", data_folder)
     seen = replace(settled_region(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
     for body in seen.of("Machine"):

@@ -1,4 +1,4 @@
-"""``jacquard promote ENV charts/CHART``: planned, wave by wave with the evidence that ``status`` gives, and back."""
+"""``jacquard promote ENV charts/CHART``: planned, by wave with evidence from ``status``, and rolled back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AGENTS = "its CNI agents restart on the nodes, and nodes are not replaced"
 
 @pytest.fixture
 def three(data_folder: Path) -> Path:
-    """Return data with three clusters and a newer release of a chart in them."""
+    """Return data with three clusters that use a chart with a newer release."""
     bench = Workbench(data_folder)
     with_third_cluster(bench)
     with_newer_release(bench)
@@ -37,7 +37,7 @@ def lock(data_folder: Path) -> str:
 
 
 def evidence(data_folder: Path, hour: int = 9) -> Path:
-    """Return the file that ``status --format json`` would have made at ``hour``, with all charts as pinned since 8."""
+    """Return the file that ``status --format json`` would write at ``hour``, with all charts as pinned since 8."""
     spec = load_environment("laptop", data_folder)
     seen = replace(settled_region(spec), at=datetime(2026, 11, 21, hour, tzinfo=UTC))
     file = data_folder.parent / "evidence.json"

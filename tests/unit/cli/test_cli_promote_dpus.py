@@ -1,4 +1,4 @@
-"""``jacquard promote ENV dpus``: planned, wave by wave with the evidence that ``status`` gives, and back."""
+"""``jacquard promote ENV dpus``: planned, by wave with evidence from ``status``, and rolled back."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def lock(data_folder: Path) -> str:
 
 @pytest.fixture
 def behind(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
-    """Return data that the DPUs do not follow yet."""
+    """Return data that differ from the pins of the DPUs."""
     edit(data_folder / "catalog" / "instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
     return data_folder
 
 
 def evidence(data_folder: Path) -> Path:
-    """Return the file that ``status --format json`` would have made when all DPUs are as pinned."""
+    """Return the file that ``status --format json`` would write when all DPUs match their pins."""
     spec = load_environment("laptop", data_folder)
     seen = replace(settled_region(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
     file = data_folder.parent / "evidence.json"

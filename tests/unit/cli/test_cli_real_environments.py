@@ -1,4 +1,4 @@
-"""What ``up`` and ``down`` ask for before they touch an environment whose hardware is real."""
+"""Confirmations that ``up`` and ``down`` require for an environment with real hardware."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edit = Callable[[Path, str, str], None]
 
 
 def staged(data_folder: Path, edit: Edit) -> None:
-    """Make the laptop an environment whose hardware is real."""
+    """Switch laptop to real hardware."""
     region = data_folder / "laptop" / "region.yaml"
     state = 'state: {backend: "s3://state", secrets_provider: "awskms://alias/x"}\ncontext: lab\nstage: staging '
     edit(region, "stage: rehearsal ", state)

@@ -1,4 +1,4 @@
-"""``jacquard reconcile-hosts``: which hosts it moves, what it writes, and exit codes that a schedule may rely on."""
+"""``jacquard reconcile-hosts``: moved hosts, written files, and exit codes for scheduled runs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
 
 @pytest.fixture
 def engine(pulumi: FakePulumi) -> FakePulumi:
-    """An engine with a state that the plug-ins wrote which serve."""
+    """An engine whose state was written by the current plug-ins."""
     pulumi.record(**WROTE)
     return pulumi
 

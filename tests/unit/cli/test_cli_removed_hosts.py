@@ -1,4 +1,4 @@
-"""The removal of a host: its row stays until the host is released, and the steps delete exactly its node."""
+"""Removal of a host: its row is required until the host is released, and the steps delete exactly its node."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_steps_remove_the_node_of_the_host_and_no_other(laptop_folder: Path,
     (laptop_folder / "out_of_service.yaml").unlink()
 
     assert told[-7:] == [resolved(line, laptop_folder) for line in STEPS]
-    assert groups == [("a01", "5"), ("a02", "4")]  # the group of the host shrinks, and not the other one
+    assert groups == [("a01", "5"), ("a02", "4")]  # The group of the host shrinks, and not the other one.
     assert "-  a02-u01: acme-train/train" in released.stdout.splitlines()
     assert invoke("check", "laptop").exit_code == ExitCode.OK
 

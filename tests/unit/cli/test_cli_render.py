@@ -1,4 +1,4 @@
-"""``jacquard render``: same bytes each time, and no file of anybody else touched."""
+"""``jacquard render`` writes identical bytes each time, and changes no files of others."""
 
 from __future__ import annotations
 

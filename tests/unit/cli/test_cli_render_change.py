@@ -1,4 +1,4 @@
-"""``jacquard render --base``: which objects a change renders otherwise, without an engine, and how that is called."""
+"""``jacquard render --base``: the changed rendered objects without an engine, and their descriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIELD = "spec.template.metadata.labels[node.cluster.x-k8s.io/stage]"
 
 @pytest.fixture
 def labelled(data_folder: Path, edit: Edit) -> Path:
-    """A repository in which a pool gets a label that is not committed yet."""
+    """A repository with an uncommitted label of a pool."""
     committed(data_folder)
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", f"{LABELS}}}", f"{LABELS}, stage: two}}")
     return data_folder
@@ -156,7 +156,7 @@ CANARY = "c4nary-in-a-secret"
 
 
 def side_of(environment: Environment, secret: str, argument: str) -> Side:
-    """Return a side with a Secret, and with a workload of another slice that is called with ``argument``."""
+    """Return one side with a Secret, and with a workload of another slice that has the argument ``argument``."""
 
     def part(name: str, kind: str, **rest: object) -> tuple[Key, Part]:
         body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "n"}, **rest}

@@ -1,4 +1,4 @@
-"""``jacquard render --gitops``: the files of a layout, its page, and options that do not fit."""
+"""``jacquard render --gitops``: the files of a layout, its page, and incompatible options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a change: what stands in it, that it needs nothing else, and that nothing in it can act."""
+"""The report of a change: its content, no external resources, and no active content from values."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def rows(section: Element) -> list[list[str]]:
 
 
 def with_preview(found: Report, text: str) -> Report:
-    """Return a report with a preview whose every text is ``text``."""
+    """Return a report with a preview in which every text is ``text``."""
     change = ObjectChange(
         operation=Operation.REPLACE, origin=Origin.DRIFT, kind=text, names=(text,) * 8,
         fields=(Field(path=text, old=text, new=None),), forced_by=(text,),
@@ -242,7 +242,7 @@ def test_it_needs_nothing_else_and_its_policy_lets_nothing_else_in(promoted: Rep
 
 
 def test_several_environments_have_names_of_their_own(promoted: Report) -> None:
-    top = page(html([promoted, promoted]))  # no identifier stands twice, or it would not be read
+    top = page(html([promoted, promoted]))  # Duplicate identifiers would make the parser fail.
     assert [one.attributes["id"] for one in top.all("main")] == ["e0", "e1"]
 
 
@@ -260,7 +260,7 @@ def test_a_large_region_stays_small(tmp_path: Path) -> None:
 
 @pytest.fixture
 def changed(data_folder: Path) -> None:
-    """A repository whose work tree has a label that its only commit has not."""
+    """A repository with an uncommitted label in its work tree."""
     for command in (
         ("init", "-q"),
         ("add", "environments"),

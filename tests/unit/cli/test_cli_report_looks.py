@@ -1,4 +1,4 @@
-"""The report as people see it: colours that stand out, and a real browser that opens it, points and types."""
+"""The appearance of the report: contrast of colours, and a real browser that opens it, hovers and types."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a region whose racks are drawn small."""
+    """The report of a region with small drawings of racks."""
     folder = tmp_path_factory.mktemp("data")
     bench = edited(folder, "eu-south-03a", [], ())
     path = folder / "report.html"
@@ -72,7 +72,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Page]:
-    """A browser that has nothing open."""
+    """A browser without a page."""
     with Page(tmp_path / "browser") as page:
         yield page
 
@@ -111,7 +111,7 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, w
     ground = browser.ask("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[theme]
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
-    assert len(browser.picture()) > 10_000  # something is drawn: an empty page compresses to less
+    assert len(browser.picture()) > 10_000  # A picture with content: an empty page compresses to less.
 
 
 @needs_browser
@@ -168,7 +168,7 @@ def test_a_link_to_a_part_opens_it_and_print_shows_all(browser: Page, written: P
 @needs_browser
 @pytest.mark.parametrize("name", ["written", "large"])
 def test_a_phone_scrolls_down_only(tmp_path: Path, name: str, request: pytest.FixtureRequest) -> None:
-    with Page(tmp_path / "browser", width=400, height=400) as phone:  # halls are still below the window
+    with Page(tmp_path / "browser", width=400, height=400) as phone:  # Halls are still below the window.
         phone.open(request.getfixturevalue(name))
 
         assert phone.ask("document.documentElement.scrollWidth") == 400
@@ -189,7 +189,7 @@ def test_axes_on_a_phone_are_readable(tmp_path: Path, written: Path) -> None:
     with Page(tmp_path / "browser", width=400, height=800) as phone:
         phone.open(written)
 
-        assert phone.ask(drawn) >= 9.5  # pixels of the smallest text
+        assert phone.ask(drawn) >= 9.5  # Pixels of the smallest text
 
 
 @needs_browser

@@ -1,4 +1,4 @@
-"""A repository of regions: what ``jacquard new --repository`` writes is right at once, and its own code joins ours."""
+"""``jacquard new --repository`` writes a valid repository of regions, whose code can extend the library."""
 
 from __future__ import annotations
 

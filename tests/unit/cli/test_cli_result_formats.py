@@ -1,4 +1,4 @@
-"""Results of rules as SARIF, JUnit and annotations, from each command that judges rules."""
+"""Results of rules as SARIF, JUnit and annotations, from each command that evaluates rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 DAY = ("--today", "2026-11-21")
 UNFILTERED = "networks.unfiltered-hosts"
-"""Rule whose violation in laptop is waived."""
+"""Rule with a waived violation in laptop."""
 
 
 @pytest.fixture

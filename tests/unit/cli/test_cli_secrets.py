@@ -1,4 +1,4 @@
-"""A secret in any text of an environment, added or changed: no output of the command shows it."""
+"""A secret in any text of an environment, added or changed: no output of the commands contains it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ REFUSED = {
     ("images", "contents", "gpu_driver"),
     ("images", "revoked"),
 }
-"""Places whose type accepts any text, but rules or other fields do not."""
+"""Fields whose type accepts any text, but which rules or other fields restrict."""
 TREES = ("region", "tenants", "hosts", "images", "waivers", "policy", "versions", "firmware")
 REPORTS = ("capacity", "images", "map", "network", "offerings", "prerequisites", "uniformity", "upgrades")
 
 
 @pytest.fixture
 def with_secrets(data_folder: Path) -> Path:
-    """The laptop with a secret in each text, after a commit without them."""
+    """Laptop with a secret in each text, after a commit without them."""
     committed(data_folder)
     for name, text in NEW_FILES.items():
         (data_folder / "laptop" / name).write_text(text)
@@ -86,7 +86,7 @@ def test_no_output_shows_a_secret(
     spec = load_environment("laptop", with_secrets)
     assert CANARY in spec.model_dump_json()
     monkeypatch.setattr(data, "load", lambda _: spec)
-    monkeypatch.setattr(checks, "CHANGES", ())  # The texts include versions, whose digests stay the same.
+    monkeypatch.setattr(checks, "CHANGES", ())  # The texts include versions, whose digests are unchanged.
     page = tmp_path / "page.html"
     runs = [
         *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif", "junit", "github", "gitlab")),
@@ -142,5 +142,5 @@ def test_the_trace_of_a_bug_has_no_secret(invoke: Invoke, monkeypatch: pytest.Mo
     result = invoke("--debug", "status", "edge-1")
 
     assert result.exit_code == ExitCode.BUG
-    assert result.stderr.count("input_value='https://[secret]@images.example'") == 2  # trace and report
+    assert result.stderr.count("input_value='https://[secret]@images.example'") == 2  # Trace and report
     assert secret_in(result.output) == ""

@@ -1,4 +1,4 @@
-"""``jacquard show``: values with their origins for people and programs, capacity as table, data and map."""
+"""``jacquard show``: values with their origins as text and data, and capacity as table, data and map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``jacquard show ENV policies``: levels and their origin, limits, judged objects, violations and waivers."""
+"""``jacquard show ENV policies``: levels and their origin, limits, evaluated objects, violations and waivers."""
 
 from __future__ import annotations
 

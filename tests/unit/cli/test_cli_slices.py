@@ -1,4 +1,4 @@
-"""The story of ``up`` and ``down`` of an environment in slices: what goes on beside a failure, and what is said."""
+"""``up`` and ``down`` of an environment in slices: slices that continue after a failure of another, and the output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESOURCES = json.dumps({"deployment": {"resources": [{"type": "kubernetes:core/v
 
 @pytest.fixture(autouse=True)
 def region(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, seen: Observation) -> list[str]:
-    """Laptop in slices, on clusters that are there and settled; returns what was removed of it."""
+    """Laptop in slices, on existing reconciled clusters; returns the deleted parts."""
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     monkeypatch.setenv("JACQUARD_PARALLELISM", "2")
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
@@ -35,13 +35,13 @@ def region(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, seen:
 
 
 class Answers:
-    """An API server that answers."""
+    """An API server that responds."""
 
     def request(self, method: str, path: str) -> None: ...
 
 
 def rows(text: str) -> list[str]:
-    """Return the lines of the table of results, blanks between cells as one."""
+    """Return the lines of the table of results, with whitespace normalised."""
     return [" ".join(line.split()) for line in text.splitlines() if line.startswith(SLICES)]
 
 

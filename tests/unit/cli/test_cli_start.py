@@ -1,4 +1,4 @@
-"""What happens before a verb runs: only it is loaded, and Ctrl-C ends everything at any moment without a traceback."""
+"""Start of a verb: only its modules are loaded, and Ctrl-C ends everything at any time without a traceback."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_line_of_a_verb_is_the_first_of_its_own_help(verb: Verb) -> None:
 
 
 METADATA: dict[str, set[str]] = {"--help": set(), "--version": {"importlib.metadata", "json"}}
-"""Modules that only the version of the package needs."""
+"""Modules that only the version lookup of the package needs."""
 
 
 @pytest.mark.parametrize("option", METADATA)

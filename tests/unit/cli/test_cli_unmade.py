@@ -1,4 +1,4 @@
-"""Whatever only previews makes no stack: ``preview``, that of a change, and an ``up`` that a freeze stops."""
+"""Previews create no stack: ``preview``, the preview of a change, and an ``up`` that a freeze blocks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LABELS = "labels: {workload: training}"
 
 @pytest.fixture
 def unmade(pulumi: FakePulumi) -> FakePulumi:
-    """An engine that knows no stack, and would create what is there to create."""
+    """An engine without stacks, which would plan to create all objects."""
     pulumi.answer("stack export", stderr="error: no stack named 'laptop' found\n", code=255)
     pulumi.answer("preview", events="create")
     return pulumi
 
 
 def assert_only_previewed(pulumi: FakePulumi) -> None:
-    """See that a stack was looked at and previewed over a state elsewhere, and nothing else."""
+    """Assert that a stack was only read, and previewed with a state elsewhere."""
     assert {call[0] for call in pulumi.calls} == {"stack", "preview"}
     assert {call[1] for call in pulumi.calls if call[0] == "stack"} == {"export"}
     assert all("--config-file" in call for call in pulumi.calls if call[0] == "preview")

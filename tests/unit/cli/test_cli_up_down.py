@@ -1,4 +1,4 @@
-"""The story of ``up`` and ``down`` with an engine, a local region and clusters that answer as told."""
+"""``up`` and ``down`` with an engine, a local region and clusters with configured results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Edit = Callable[[Path, str, str], None]
 
 
 class Local:
-    """Stands in for ``python -m jacquard.lab.rehearsal`` and the clusters."""
+    """Replaces ``python -m jacquard.lab.rehearsal`` and the clusters."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -203,7 +203,7 @@ def test_down_empties_the_region_then_ends_the_clusters(invoke: Invoke, pulumi: 
 
     assert (result.exit_code, result.stdout) == (0, "laptop: destroyed\n")
     assert [call[2] for call in pulumi.calls if call[0] == "destroy"] == ["laptop", "laptop.bootstrap"]
-    # The record of plug-ins is protected in each stack, that of the clusters too.
+    # The record of plug-ins is protected in each stack, including that of the clusters.
     verbs = [" ".join(call[:2]) for call in pulumi.calls if call[0] in ("state", "destroy")]
     assert verbs == ["state unprotect", "destroy --stack"] * 2
     assert local.calls == ["down laptop"]

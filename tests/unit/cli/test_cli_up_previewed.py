@@ -1,4 +1,4 @@
-"""``jacquard up --preview``: applies what was previewed, and refuses whatever moved since, before all else."""
+"""``jacquard up --preview`` applies the previewed changes, and first rejects any difference since the preview."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_what_was_previewed_is_applied_after_a_squash_merge_too(change: Change) 
     change.preview()
     home = change.data.parent
     git(home, "checkout", "-q", "-b", "merged", change.base), git(home, "merge", "-q", "--squash", change.head)
-    assert commit(home, "squashed") != change.head  # of the same second it would be the same commit
+    assert commit(home, "squashed") != change.head  # In the same second it would be the same commit.
 
     change.pulumi.answer("preview", events="bump")
     change.pulumi.answer("up", events="bump")
@@ -72,7 +72,7 @@ def test_another_change_is_refused_with_all_that_it_moves(change: Change) -> Non
     assert code == 4
     names = [line.strip().partition(": was ")[0] for line in told.splitlines() if ": was " in line]
     assert names == [
-        "environments/laptop/allocations.lock.yaml",  # which names the other lock file
+        "environments/laptop/allocations.lock.yaml",  # It names the other lock file.
         "environments/laptop/images.lock.yaml",
         "impact",
         "objects of stack laptop",
@@ -95,7 +95,7 @@ def test_an_apply_by_somebody_else_meanwhile_is_refused(change: Change) -> None:
 
 
 def test_each_thing_that_is_attested_is_held_to(change: Change) -> None:
-    """Flips one digit of each digest, and one letter of each version, that the statement has."""
+    """Changes one digit of each digest, and one letter of each version, in the statement."""
     path = change.preview()
     text = path.read_text()
     said = json.loads(text)["predicate"]["environments"][0]
@@ -214,7 +214,7 @@ def test_a_stack_that_could_not_be_previewed_leaves_no_statement(change: Change)
 def test_stacks_whose_objects_are_the_same_are_left_alone(
     change: Change, edit: Callable[[Path, str, str], None]
 ) -> None:
-    """The preview did not ask the engine about them, so that nobody saw what it would do."""
+    """The preview did not include them, so their changes were not reviewed."""
     edit(change.data / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     change.base = commit(change.data.parent)
     change.invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")

@@ -1,4 +1,4 @@
-"""``jacquard up --preview`` where a preview has to be signed: by whom, and what is refused."""
+"""``jacquard up --preview`` with required signatures: accepted signers, and rejected previews."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from previewed_change import APPLIED, Change, commit
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    """A folder with two SSH keys, of which `signers` lists one."""
+    """A folder with two SSH keys, one of which is in `signers`."""
     if not shutil.which("ssh-keygen"):
         pytest.skip("NOT TESTED: signatures, since there is no ssh-keygen on this machine")
     folder = tmp_path / "keys"

@@ -1,4 +1,4 @@
-"""``jacquard upgrade``: edits of the user and of the library come together, and nothing is lost."""
+"""``jacquard upgrade`` merges edits of the user and of the library without losing any."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def commit(folder: Path) -> None:
 
 @pytest.fixture
 def committed(regions: Path) -> Path:
-    """A new repository in its first commit."""
+    """A new repository after its first commit."""
     git(regions, "init", "-q")
     commit(regions)
     return regions
@@ -183,7 +183,7 @@ def test_the_pin_is_that_of_the_installed_version(
 ) -> None:
     edit(older / "requirements.txt", "\njacquard @", "\nour-rules==1.0\njacquard==0.0.9  #")
     commit(older)
-    assert invoke("check").exit_code == 2  # the pin refuses all other commands
+    assert invoke("check").exit_code == 2  # The pin makes all other commands fail.
 
     result = invoke("upgrade")
 
@@ -198,7 +198,7 @@ def test_the_pin_is_that_of_the_installed_version(
 
 def test_uncommitted_changes_are_refused(invoke: Invoke, older: Path, edit: Edit) -> None:
     edit(older / CHECK, "branches: [master]", "branches: [trunk]")
-    edit(older / SIZES, "sizes:", "# ours\nsizes:")  # the upgrade does not change it
+    edit(older / SIZES, "sizes:", "# ours\nsizes:")  # The upgrade does not change it.
 
     result = invoke("upgrade")
 

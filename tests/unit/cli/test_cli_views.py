@@ -1,4 +1,4 @@
-"""What a person sees, to the letter, without colour, on a narrow and on a usual terminal."""
+"""Exact text of the views, without colour, on a narrow and on a usual terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads and writes data works in a clone that has Python alone: nothing built, no Go, no engine, no cluster."""
+"""Verbs that read and write data work in a clone with Python only: no build, no Go, no engine, no cluster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEAVY = [
 
 @pytest.fixture
 def bare(tmp_path: Path) -> dict[str, str]:
-    """The variables of a machine with git, an empty cache, and tools that tell on who calls them."""
+    """The variables of a machine with git, an empty cache, and tools that report being called."""
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "git").symlink_to(str(shutil.which("git")))

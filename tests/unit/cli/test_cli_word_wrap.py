@@ -1,4 +1,4 @@
-"""Lines are wrapped at words on a terminal, and nowhere else."""
+"""Lines are wrapped at words on a terminal only."""
 
 import io
 
