@@ -31,14 +31,14 @@ def laptop() -> Environment:
 
 @pytest.fixture(scope="session")
 def inputs_of(laptop: Environment) -> Inputs:
-    """Return a function that gives the inputs of one concept, in order."""
+    """Return a function that returns the inputs of one concept, in order."""
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
     return lambda concept: [item for item in every if isinstance(item, concept)]
 
 
 @pytest.fixture(scope="session")
 def inputs_with(laptop: Environment) -> InputsWith:
-    """Return a function that gives the inputs of one concept with other backends: the second ones, or those named."""
+    """Return a function that returns the inputs of one concept with other backends (default: the second ones)."""
 
     def inputs_with_backends(concept: type, **backends: Any) -> list[Concept]:
         environment = with_backends(laptop, **backends)
@@ -50,7 +50,7 @@ def inputs_with(laptop: Environment) -> InputsWith:
 
 @pytest.fixture(scope="session")
 def objects_of() -> Objects:
-    """Return a function that renders one input and opens its sets."""
+    """Return a function that renders one input, including the members of its sets."""
     return lambda concept: list(objects(concept.render()))
 
 
@@ -63,7 +63,7 @@ def pool(inputs_of: Inputs) -> NodePoolInput:
 
 @pytest.fixture
 def offering(inputs_of: Inputs) -> VmOfferingInput:
-    """Return the offering of VMs of environment laptop."""
+    """Return the VM offering of environment laptop."""
     [found] = inputs_of(VmOfferingInput)
     assert isinstance(found, VmOfferingInput)
     return found

@@ -1,4 +1,4 @@
-"""Sets of objects: what holds of all that are rendered."""
+"""Invariants of all rendered sets of objects."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_the_tables_know_each_chart_and_each_field_that_places_pods() -> None:
         if of in (
             quarantine.KIND,
             "ResourceFlavor",
-        ):  # for taints, and for jobs of tenants: neither places pods of ours
+        ):  # For taints and for jobs of tenants; neither places pods of the platform.
             continue
         read = {path for row in rows().get(of, ()) for path in paths_of(row)}
         settings = (dig(item.body, "spec.values") or {}) if installs else item.body

@@ -1,4 +1,4 @@
-"""What holds in namespaces of teams, beside the policies that an evaluator judges (tests/property)."""
+"""Objects in namespaces of teams, except the policies, which tests/property evaluates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is next when DPUs are let go: one step a host, few at once, and never under somebody's feet."""
+"""Selection of the next DPU to release: one step for each host, few in parallel, and no disruption of workloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
 @pytest.mark.parametrize(
     ("told", "verb"),
     [
-        # A new host, whose DPU comes before any machine.
+        # A new host, whose DPU is deployed before the machine.
         ({"made": False}, None),
         ({"held": True}, Verb.RELEASE),
         ({"held": True, "available": False}, None),
@@ -38,7 +38,7 @@ def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
         ({"ready": True}, Verb.MARK),
         ({"ready": True, "behind": True}, Verb.MARK),
         (WORKS, None),
-        # A free host whose DPU is to be another one, or broke.
+        # A free host with an outdated or broken DPU.
         ({**WORKS, "behind": True}, Verb.TAKE),
         ({**WORKS, "ready": False}, Verb.TAKE),
         ({"away": True, "ready": True, "behind": True}, Verb.DELETE),
@@ -86,7 +86,7 @@ def test_a_group_that_loses_a_machine_already_loses_no_other() -> None:
 FLAGS = ("claimed", "going", "yielding", "available", "marked", "away", "asked", "cycling", "made", "ready", "behind")
 REST = ("held", "reboot")
 UNDER_FEET = {Verb.DELETE, Verb.RELEASE, Verb.CYCLE, Verb.DONE}
-"""Steps that take the network or the power from a host, or let DPF do so."""
+"""Steps that interrupt the network or power of a host, or permit DPF to do so."""
 
 
 def test_no_step_takes_the_network_from_a_host_that_is_used_or_may_be() -> None:
@@ -108,7 +108,7 @@ def test_no_step_takes_the_network_from_a_host_that_is_used_or_may_be() -> None:
 
 
 class Simulated:
-    """Hosts, DPF, Metal3 and Cluster API, as far as steps and their answers go, at a pace that is drawn."""
+    """Hosts, DPF, Metal3 and Cluster API, limited to steps and their responses, at a random pace."""
 
     def __init__(self, hosts: list[Host]) -> None:
         self.hosts = {host.name: host for host in hosts}
@@ -134,7 +134,7 @@ class Simulated:
         }[verb]
 
     def go_on(self, name: str) -> None:
-        """Let the controllers do for a host what is theirs next."""
+        """Run the next step of the controllers for a host."""
         host = self.hosts[name]
         if host.going:
             self.change(name, going=False, claimed=False, available=True, group=None)
@@ -165,7 +165,7 @@ def test_all_are_flashed_in_the_end_and_never_more_than_allowed_are_away(
     for round_ in range(40 * len(hosts)):
         steps, slow = decide(region.hosts.values(), most, per_vpc), round_ < 10
         pace.shuffle(steps)
-        region.take(steps[: pace.randint(0, len(steps))] if slow else steps)  # a run may end anywhere
+        region.take(steps[: pace.randint(0, len(steps))] if slow else steps)  # A run may be interrupted anywhere.
         for name in region.hosts:
             if not slow or pace.random() < 0.7:
                 region.go_on(name)

@@ -1,4 +1,4 @@
-"""Workloads that a tenant is shown as examples."""
+"""Example workloads for tenants."""
 
 from __future__ import annotations
 

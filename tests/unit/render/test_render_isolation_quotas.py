@@ -1,4 +1,4 @@
-"""Quotas of the management cluster's namespaces against what runs in them."""
+"""Quotas of the management cluster's namespaces, compared with their workloads."""
 
 from __future__ import annotations
 

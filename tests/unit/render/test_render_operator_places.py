@@ -1,4 +1,4 @@
-"""What pods may be in namespaces of the management cluster."""
+"""Pod Security levels of namespaces in the management cluster."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_pods_that_are_rendered_keep_to_the_level_of_their_namespace() -> None:
     levels = levels_in(every)
     pods = [(item, pod) for item in every if item.cluster == MANAGEMENT and (pod := pod_of(item))]
 
-    # DPF's namespace may do all, since DPF needs it; what we put there needs nothing.
+    # DPF's namespace is privileged because DPF requires it; our pods there need no privileges.
     asked = {"privileged": "restricted", "baseline": "baseline", "restricted": "restricted"}
 
     assert {levels[str(item.namespace)] for item, _ in pods} == asked.keys()
@@ -53,7 +53,7 @@ def test_pods_that_are_rendered_keep_to_the_level_of_their_namespace() -> None:
 
 
 def keeps(pod: Any, level: str) -> bool:
-    """Tell whether a pod keeps to a Pod Security Standard, as far as our own pods go."""
+    """Return whether a pod complies with a Pod Security standard, limited to the fields of our pods."""
     containers = [*pod["containers"], *pod.get("initContainers", ())]
     own = [{**pod.get("securityContext", {}), **one.get("securityContext", {})} for one in containers]
     host = any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC"))

@@ -1,4 +1,4 @@
-"""What runs for OVN: the class of VPCs is there after the controller that lets go of it, and goes before."""
+"""OVN services: the class of VPCs is created after the controller that finalizes it, and deleted before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects of a repository's own may say to their provider."""
+"""Provider options that a repository's own objects may set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which priorities pods of a cluster may name."""
+"""Priority classes that pods of a cluster may use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_cluster_has_the_priorities_that_it_lists_and_no_others(laptop: Enviro
 
 
 def test_a_pod_of_before_ranks_with_the_default_of_the_examples(laptop: Environment) -> None:
-    # Pods that were there before any priority have 0 for ever: they would be the first to go, or the last.
+    # Existing pods keep priority 0 forever, and would be preempted first or last.
     [default] = (one for one in laptop.add_ons.pod_priorities if one.default)
 
     assert default.value == 0

@@ -1,4 +1,4 @@
-"""What watches add-ons where a cluster has a monitoring of its own, and that nothing does elsewhere."""
+"""Monitors of add-ons in clusters with their own monitoring, and none in other clusters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CERTIFICATES = ["CertManagerDown", "CertificateNotReady", "CertificateNotRenewed
 
 
 def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
-    """Return what the add-ons of acme-train are once it asks for monitoring, and leaves something out."""
+    """Return the add-on objects of acme-train with monitoring, without one add-on."""
     [placed] = [placed for placed in clusters(environment) if placed.cluster.name == "acme-train"]
     reasons = dict.fromkeys(without, "not wanted")
     asked = placed.cluster.model_copy(update={"add_ons": ("default", "monitoring"), "without_add_ons": reasons})
@@ -119,7 +119,7 @@ def test_only_alerts_about_repairs_outlast_their_fault_and_replace_that_about_th
     *_, rule = items(laptop)
     alerts = [alert for group in rule.body["spec"]["groups"] for alert in group["rules"]]
     repaired = {"GpuLost", "GpuRebootRequired", "NvswitchFailed", "RebootRequested"}
-    repaired |= {"FileSystemReadOnly"}  # by a deviation of the catalogue
+    repaired |= {"FileSystemReadOnly"}  # By a deviation of the catalogue
 
     assert {alert["alert"] for alert in alerts if "fault" in alert["labels"]} == repaired
     assert {alert["alert"] for alert in alerts if "keep_firing_for" in alert} == repaired
@@ -169,5 +169,5 @@ def test_hooks_of_the_monitoring_wait_for_no_pod(laptop: Environment) -> None:
     release = next(item for item in items(laptop) if item.name == "monitoring" and item.kind == "HelmRelease")
     operator = release.body["spec"]["values"]["prometheusOperator"]
 
-    # Its own certificate is what the hooks make.
+    # The chart's hooks create its certificate.
     assert (operator["admissionWebhooks"], operator["tls"]) == ({"enabled": False}, {"enabled": False})

@@ -1,4 +1,4 @@
-"""Add-ons of a cluster: which it has, in which order, where they run, and how its size changes them."""
+"""Add-ons of a cluster: selection, order, placement, and values that depend on the cluster's size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
 
 
 def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
-    """Return the add-ons of cluster ``name`` once its data are changed."""
+    """Return the add-ons of cluster ``name`` after a change of its data."""
     [placed] = [placed for placed in clusters(environment) if placed.cluster.name == name]
     cluster = placed.cluster.model_copy(update=changed)
     return [entry.name for entry in add_ons(environment, replace(placed, cluster=cluster))]

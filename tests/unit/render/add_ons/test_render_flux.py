@@ -1,4 +1,4 @@
-"""The repository that a cluster is handed over to: what is where, and what it says."""
+"""The repository that delivers a cluster: objects and their content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ URL = "https://git.acme.example/platform/train"
 
 
 def specs(**said: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the specs of GitRepository and Kustomization of a repository of which the data say that."""
+    """Return the specs of GitRepository and Kustomization for a repository in the data."""
     given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, **said), placement={})
     *_, repository, applied = objects(given.render())
     return repository.body["spec"], applied.body["spec"]
@@ -57,7 +57,7 @@ def test_the_end_of_a_hand_over_is_not_the_end_of_what_the_tenant_runs() -> None
     given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, branch="main"), placement={})
     place, *_, repository, applied = objects(given.render())
 
-    # Flux finalizes the two, and no pod of it runs in a cluster whose nodes have gone, or once Flux is deleted.
+    # Flux finalizes both, but its pods do not run after the deletion of the nodes or of Flux.
     assert [(item.kind, item.retain) for item in (place, repository, applied)] == [
         ("Namespace", True),
         ("GitRepository", True),

@@ -1,4 +1,4 @@
-"""NVIDIA's operator runs where containers use GPUs, and starts no agents on nodes whose GPUs are for VMs."""
+"""NVIDIA's operator runs for GPUs of containers, and starts no agents on nodes whose GPUs are for VMs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
 
 RENDER = "tessera-render"
-"""A cluster all of whose nodes with GPUs have an image that binds them to vfio-pci."""
+"""A cluster in which all nodes with GPUs have an image that binds the GPUs to vfio-pci."""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def south() -> Environment:
 
 
 def placed_in(environment: Environment, *pools: dict[str, Any]) -> PlacedCluster:
-    """Return the cluster with VMs, with further ``pools`` like its pool of GPUs."""
+    """Return the cluster with VMs, and with further ``pools`` like its GPU pool."""
     [placed] = [placed for placed in clusters(environment) if placed.cluster.name == RENDER]
     of_vms = next(pool for pool in placed.cluster.pools if pool.name == "l40s")
     more = tuple(of_vms.model_copy(update=pool) for pool in pools)

@@ -1,4 +1,4 @@
-"""Collectors of logs: what they collect, where they write, and with which credential."""
+"""Collectors of logs: collected logs, destination, and credential."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_the_token_of_a_sink_is_a_file_of_a_secret_that_may_be_missing() -> None
     assert volume["secret"]["secretName"] == "metrics-sink"
     [item] = volume["secret"]["items"]
     assert target["authorization"] == {"credentialsFile": f"{mount['mountPath']}/{item['path']}"}
-    # A file of a path below the Secret would not be updated by the kubelet.
+    # The kubelet does not update a file that is mounted by a path below the Secret.
     assert "subPath" not in mount
 
 

@@ -1,4 +1,4 @@
-"""Values of add-ons that the data set: where they go in a release, and which nobody may set."""
+"""Add-on values in the data: their position in the release, and values that cannot be set."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool
     monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
     written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool, writer=writer))), *leaves(monitored)]
 
-    # Grafana is not installed beside an agent, but tunable.
+    # Grafana is not installed with an agent, but can be tuned.
     assert [path for path in written if not reservation_reason(chart, path)] == (
         ["grafana.enabled"] if writer and chart == CHART else []
     )

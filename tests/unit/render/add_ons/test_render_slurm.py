@@ -1,4 +1,4 @@
-"""The release of Slurm's operator: kinds, placement, and a webhook that cannot stop the scheduling of a cluster."""
+"""The release of Slurm's operator: kinds, placement, and a webhook that cannot block scheduling in a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.environment import Environment
 from components.specs.struct import replace
 
 BINDINGS = "podsbinding-v1.kb.io"
-"""Webhook of the chart that API servers ask before any pod outside two namespaces starts."""
+"""Webhook of the chart that API servers call for each new pod outside two namespaces."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The audit policy of the library: a ConfigMap only for clusters that name no policy of their own."""
+"""The library's audit policy is a ConfigMap in clusters without their own policy only."""
 
 from __future__ import annotations
 

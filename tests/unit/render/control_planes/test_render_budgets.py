@@ -1,4 +1,4 @@
-"""Which pods of control planes and their etcds share a host, and how many a drain takes."""
+"""Spread of control plane and etcd pods over hosts, and disruption budgets for drains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def with_hosts(control_plane: HostedControlPlaneInput, hosts: int | None) -> Hos
 
 
 def spreads(control_plane: HostedControlPlaneInput) -> dict[str, str]:
-    """Return what becomes of a pod that finds no host of its own, by the object that says it."""
+    """Return how each object schedules pods that find no separate host."""
     found = {}
     for item in objects_of(control_plane):
         spec = item.body.get("spec", {})

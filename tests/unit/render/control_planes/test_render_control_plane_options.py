@@ -1,4 +1,4 @@
-"""What a control plane may be given that no environment of this repository has: golden files hold the rest."""
+"""Options of control planes that no environment of this repository uses; golden files cover the others."""
 
 from __future__ import annotations
 

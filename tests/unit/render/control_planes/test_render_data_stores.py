@@ -1,4 +1,4 @@
-"""Data stores that clusters share: what is made for one, and what is only named."""
+"""Data stores that clusters share: created ones, and referenced ones."""
 
 from __future__ import annotations
 

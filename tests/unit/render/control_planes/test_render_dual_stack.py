@@ -1,6 +1,6 @@
-"""IPv6 beside IPv4, where no environment shows it: by Kamaji, beside a cluster with own prefixes, and in walls.
+"""Dual-stack cases without an example environment: Kamaji, clusters with own prefixes, network policies.
 
-And what two objects of one cluster must agree on.
+Also values that must agree in two objects of one cluster.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def test_a_policy_lets_through_ipv6_of_the_cluster_itself_and_no_other(inputs_wi
 
 
 def test_walls_of_namespaces_let_no_address_of_ipv6_through(inputs_of: Any) -> None:
-    """Pods of both families are let through by their namespaces; a block of IPv4 opens nothing of the other."""
+    """Namespaces permit their pods of both families; an IPv4 block permits nothing of IPv6."""
     first: ClusterNamespacesInput = inputs_of(ClusterNamespacesInput)[0]
     open_one = NamespaceSpec.model_validate({"name": "open", "ingress": "public", "egress": "public"})
 

@@ -1,4 +1,4 @@
-"""A tenant's Kubernetes API: what every backend does with the same wishes."""
+"""A tenant's Kubernetes API: the options of control planes with every backend."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from components.specs.struct import replace
 
 VIP = "10.3.0.200"
 SPREAD = {"goaway-chance": "0.001"}
-"""Flag of API servers of which there are several."""
+"""Flag of API servers with several replicas."""
 
 
 def control_plane(inputs_of: Any, **changes: Any) -> HostedControlPlaneInput:
-    """Return the first control plane of laptop, its cluster changed as data would."""
+    """Return the first control plane of laptop, after a change of its cluster's data."""
     first: HostedControlPlaneInput = inputs_of(HostedControlPlaneInput)[0]
     written = first.spec.model_dump(mode="json", exclude_defaults=True)
     cluster = ClusterSpec.model_validate(written | changes)
@@ -174,7 +174,7 @@ SETTINGS = {"maxPods": 64, "podPidsLimit": 8192, "systemReserved": {"cpu": "4", 
 
 
 def with_settings(inputs_of: Any, **others: Any) -> HostedControlPlaneInput:
-    """Return a control plane whose nodes have settings of the kubelet."""
+    """Return a control plane whose nodes have kubelet settings."""
     one = replace(control_plane(inputs_of), **others)
     changes = {"max_pods": SETTINGS["maxPods"], "kubelet_configuration": SETTINGS}
     return replace(one, intents=(one.intents[0].model_copy(update=changes),))

@@ -1,4 +1,4 @@
-"""Whose requests have a level of their own in a tenant cluster, and how many of them wait."""
+"""Priority levels of requests in a tenant cluster, and the lengths of their queues."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_all_that_is_installed_in_a_cluster_has_the_level_of_the_platform(name: 
         if item.kind == "HelmRelease" and "kubeConfig" in item.body["spec"]:
             cluster = item.body["spec"]["kubeConfig"]["secretRef"]["name"].removesuffix("-kubeconfig")
             place = item.body["spec"]["targetNamespace"]
-            # Accounts of kube-system are named one by one: controllers of Kubernetes have theirs there.
+            # Accounts of kube-system are named individually, since Kubernetes' controllers have accounts there.
             installed.setdefault(cluster, set()).add((place, "*" if place != SYSTEM else item.name))
     levels = {item.cluster: accounts(item) for item in rendered if item.kind == "FlowSchema"}
     agents = {"cilium": "cilium", "kube-ovn": "kube-ovn-cni"}

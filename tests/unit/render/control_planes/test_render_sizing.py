@@ -1,4 +1,4 @@
-"""What a control plane reserves and may take, and how much it answers at once, by the nodes of its cluster."""
+"""Requests, limits and concurrency of a control plane, by the number of nodes of its cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rendered objects together do about faults: the table of scenarios, read by the rules of upstream."""
+"""Combined effect of the rendered objects on faults: the table of scenarios, evaluated by upstream's rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _EVALUATED = {
 
 @dataclass(frozen=True)
 class Node:
-    """A node with what its monitors report."""
+    """A node with the conditions that its monitors report."""
 
     kind: str
     conditions: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def laptop() -> Environment:
 
 
 def node_of(laptop: Environment, case: dict[str, Any]) -> Node:
-    """Read the log as node-problem-detector does, with the rendered monitor and the rules of upstream's monitors."""
+    """Evaluate the log as node-problem-detector does, with the rendered monitor and upstream's rules."""
     kind = case.get("type", GPU_NODES)
     checks = library_checks().values()
     every = [check for checks in checks_by_type(laptop, (GPU_NODES, CPU_NODES)).values() for check in checks]
@@ -78,7 +78,7 @@ def node_of(laptop: Environment, case: dict[str, Any]) -> Node:
 
 
 def taints(laptop: Environment, node: Node) -> set[str]:
-    """Return the keys of taints by the node readiness controller and by Node Feature Discovery."""
+    """Return the taint keys that the node readiness controller and Node Feature Discovery set."""
     by_type = checks_by_type(laptop, (GPU_NODES, CPU_NODES))
     rendered = [item for rules in quarantine.rules("c", "ns", by_type) for item in rules.members.values()]
     keys = set()
@@ -115,7 +115,7 @@ def _of_devices(laptop: Environment, node: Node) -> Iterator[dict[str, str]]:
 
 
 def repaired(laptop: Environment, node: Node, age: int, others: int) -> list[str]:
-    """Return the faults for which the health check of the node's group starts a repair, each with its reason.
+    """Return the faults for which the health check of the node's group starts a remediation, with their reasons.
 
     Source: CAPI:machinehealthcheck_targets.go.
     """
@@ -135,7 +135,7 @@ def repaired(laptop: Environment, node: Node, age: int, others: int) -> list[str
 
 
 def replaced(laptop: Environment, node: Node, faults: list[str], hours_ago: list[int], spares: int) -> bool:
-    """Return whether the program ends the repair after its first reboot, with this number of free hosts."""
+    """Return whether the program ends the remediation after its first reboot, for this number of free hosts."""
     starts = " ".join(
         f"{NOW - dt.timedelta(hours=hours):%Y-%m-%dT%H:%M:%SZ}" for hours in sorted(hours_ago, reverse=True)
     )

@@ -1,4 +1,4 @@
-"""What tests run on which node, how a Job of them ends, and what the program may do."""
+"""Tests of each node, the end of their Jobs, and the permissions of the program."""
 
 from __future__ import annotations
 

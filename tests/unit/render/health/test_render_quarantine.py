@@ -1,4 +1,4 @@
-"""Which nodes get which taint by which conditions, and what a change of that makes of the rules."""
+"""Node taints by condition, and the changes of rules that other data cause."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_types_with_the_same_conditions_share_a_rule_and_each_node_has_one_of_ea
         for kind in spec["nodeSelector"]["matchExpressions"][0]["values"]
     ]
 
-    assert sorted(chosen) == sorted({*chosen})  # upstream refuses two rules with one taint for a node
+    assert sorted(chosen) == sorted({*chosen})  # Upstream rejects two rules with the same taint for a node.
     assert {kind for effect, kind in chosen if effect == "NoSchedule"} == {*kinds}
     assert {kind for effect, kind in chosen if effect == "NoExecute"} == {*kinds}
     assert len(found) == 5

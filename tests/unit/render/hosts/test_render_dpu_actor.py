@@ -1,4 +1,4 @@
-"""The program that lets DPUs go, over objects as API servers hold them."""
+"""The program that releases the maintenance hold of DPUs, with objects as API servers return them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS = {
 
 
 class Server:
-    """What the program asks of an API server, over a list."""
+    """API server requests of the program, on a list of objects."""
 
     def __init__(self, *objects: dict[str, Any]) -> None:
         self.objects = list(objects)

@@ -1,4 +1,4 @@
-"""A region with two DPU clusters: each has what it needs, and gives out what no other does."""
+"""A region with two DPU clusters: each is complete, and their allocations are disjoint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OURS = {"app.kubernetes.io/managed-by": "jacquard"}
 
 
 def two(laptop: Environment, first: str) -> Environment:
-    """Return ``laptop`` with DPU clusters ``first`` and ``two``, which begins at the third rack, and VPCs by HBN."""
+    """Return ``laptop`` with VPCs on HBN and DPU clusters ``first`` and ``two``, which starts at the third rack."""
     clusters = (
         DpuClusterSpec(
             name=first,

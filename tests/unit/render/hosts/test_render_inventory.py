@@ -1,4 +1,4 @@
-"""Hosts as objects."""
+"""Rendered objects of hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts, nodes and clusters by IronCore metal."""
+"""Hosts, nodes and clusters with IronCore metal."""
 
 from __future__ import annotations
 

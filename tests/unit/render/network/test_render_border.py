@@ -1,4 +1,4 @@
-"""What a border that the data name changes in VPCs: routes that they import, and tenants that it could lead to."""
+"""Effect of declared edge routers on VPCs: imported routes, and tenants that could be reached by them."""
 
 from __future__ import annotations
 

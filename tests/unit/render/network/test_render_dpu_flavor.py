@@ -1,4 +1,4 @@
-"""What DPUs are flashed from: all that service chains and HBN need, read back from the texts that DPF writes."""
+"""Flash content of DPUs: all requirements of service chains and HBN, parsed from the texts that DPF writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.network.tenant_network import Isolation
 from components.specs.struct import replace
 
 LEAST_MEMORY_MIB = 16 * 1024
-"""Memory of the smallest DPU that DPF knows, a BlueField-2."""
+"""Memory of the smallest DPU that DPF supports, a BlueField-2."""
 
 
 def flavor(**changes: Any) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def flavor(**changes: Any) -> dict[str, Any]:
 
 @dataclass
 class Switch:
-    """Open vSwitch, as far as commands of ``ovs-vsctl`` tell it."""
+    """Model of Open vSwitch, built from ``ovs-vsctl`` commands."""
 
     settings: dict[str, str] = field(default_factory=dict)
     started_with: dict[str, str] = field(default_factory=dict)

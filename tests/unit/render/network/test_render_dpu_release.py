@@ -1,4 +1,4 @@
-"""What lets DPUs go, as it is rendered: the program, what it may do, and the gate before claims."""
+"""Rendered objects of the program that releases DPUs: the program, its permissions, and the gate before claims."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def one(rendered: list[Manifest], kind: str, name: str = NAME) -> Any:
 
 
 def rights(rendered: list[Manifest]) -> Iterator[tuple[str, str, str]]:
-    """Yield namespace, resource and verb of all that the program's account may do, by what is bound to it."""
+    """Yield namespace, resource and verb of all permissions that are bound to the program's account."""
     roles = {(item.namespace, item.name): item.body["rules"] for item in rendered if item.kind == "Role"}
     for item in rendered:
         subjects = [(one.get("kind"), one.get("name"), one.get("namespace")) for one in item.body.get("subjects", ())]

@@ -1,4 +1,4 @@
-"""A VPC's partition on an InfiniBand fabric, in its cluster and beside the cluster's API."""
+"""A VPC's partition on an InfiniBand fabric, in its cluster and in the management cluster."""
 
 from __future__ import annotations
 

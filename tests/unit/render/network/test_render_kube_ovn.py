@@ -1,4 +1,4 @@
-"""VPCs by Kube-OVN, in each cluster of their tenant."""
+"""VPCs on Kube-OVN, in each cluster of their tenant."""
 
 from __future__ import annotations
 

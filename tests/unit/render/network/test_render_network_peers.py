@@ -1,4 +1,4 @@
-"""Whom policies let through to a data store."""
+"""Peers that network policies permit for a data store."""
 
 from __future__ import annotations
 

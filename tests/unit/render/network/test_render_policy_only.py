@@ -1,4 +1,4 @@
-"""VPCs by network policies alone."""
+"""VPCs with network policies only."""
 
 from __future__ import annotations
 

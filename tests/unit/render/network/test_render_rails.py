@@ -1,4 +1,4 @@
-"""Functions of ports on RoCE with addresses of rails: what no environment has of it, and what plug-ins are told."""
+"""RoCE virtual functions with rail addresses: cases without an example environment, and plug-in configuration."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_gateway_is_in_no_block_of_a_node(rails: Rails, functions: int, bloc
     assert block_of([kind]) == block
 
     addresses = subnet(Network(f"10.0.0.0/{length - 3}"), 8, 5)
-    # The IPAM cuts blocks from the first address on, and takes none that reaches the broadcast.
+    # The IPAM allocates blocks from the first address on, and none that contains the broadcast address.
     blocks = (addresses.num_addresses - 2) // block
 
     assert addresses.prefixlen == length

@@ -1,4 +1,4 @@
-"""RDMA devices of ports on RoCE, as pods on the network of a node share them."""
+"""RDMA devices of RoCE ports, shared by pods with the host network."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_service_in_a_closed_network_is_permitted_at_its_port_before_the_netwo
 @pytest.mark.parametrize(
     ("address", "egress", "services"),
     [
-        ("10.2.0.9", Egress.NONE, 0),  # in the storage network, which every VPC reaches
+        ("10.2.0.9", Egress.NONE, 0),  # In the storage network, which every VPC can reach
         ("198.18.0.9", Egress.PUBLIC, 0),
         ("198.18.0.9", Egress.NONE, 1),
         ("10.3.0.250", Egress.PUBLIC, 1),

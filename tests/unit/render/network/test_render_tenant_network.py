@@ -1,4 +1,4 @@
-"""VPCs on DPUs, both backends."""
+"""VPCs on DPUs, with both backends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one(rendered: tuple[Manifest, ...], kind: str) -> Manifest:
 
 
 def settings(rendered: tuple[Manifest, ...]) -> dict[str, Any]:
-    """Return the start-up settings as HBN reads them, with template expressions as words."""
+    """Return the startup settings as HBN reads them, with placeholders for template expressions."""
     values = one(rendered, "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]["values"]
     text = re.sub(r"\{\{.*?\}\}", "X", values["configuration"]["startupYAMLJ2"])
     [header, document] = yaml.safe_load(text)
@@ -245,7 +245,7 @@ def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
 
     assert asns == [fabric.asns.last - place for place in range(len(asns))]
     assert asns[-1] in fabric.asns
-    assert hbn.vpc.numbers.asn not in asns  # hosts of the VPC peer with their DPU as another system
+    assert hbn.vpc.numbers.asn not in asns  # Hosts of the VPC peer with their DPU, which has another AS number.
 
 
 def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of: Any) -> None:

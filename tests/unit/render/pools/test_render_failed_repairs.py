@@ -1,4 +1,4 @@
-"""Which repairs are counted, which Machines are handed over for replacement, and with which rights."""
+"""Counted remediations, Machines that are replaced after them, and the permissions of the program."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_limit_is_that_of_the_instance_type() -> None:
 
 
 def test_without_a_free_host_the_node_stays_in_use_after_its_reboot() -> None:
-    """The repair goes on as a first one, and Cluster API ends it once the node is healthy."""
+    """The remediation continues as a first one, and Cluster API ends it when the node is healthy."""
     recorded = {"baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}"}}
     assert Management(YESTERDAY).run("Waiting", limits=LIMIT, hosts=[]) == recorded
 

@@ -1,4 +1,4 @@
-"""GPUs that pods share: labels of nodes, what the device plugin is given, values of the operator, and what pods get."""
+"""GPUs that pods share: node labels, configuration of the device plugin, operator values, and pod resources."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LABELS = {CUT: "nvidia.com/mig.config=all-1g.20gb", SLICED: "nvidia.com/device-p
 
 
 def labelled(bootstrap: Any) -> list[str]:
-    """Return the labels that the kubelet, or the worker of k0s, is told."""
+    """Return the node labels in the configuration of the kubelet, or of the worker of k0s."""
     spec = bootstrap["template"]["spec"]
     if "args" in spec:
         [labels] = [one.removeprefix("--labels=") for one in spec["args"] if one.startswith("--labels=")]
@@ -67,7 +67,7 @@ def test_a_configuration_is_what_the_device_plugin_reads() -> None:
 
     read = yaml.safe_load(config_map.body["data"]["time-slices-4"])
 
-    # NVIDIA/k8s-device-plugin:api/config/v1: the version, and two replicas or more of a resource by its whole name.
+    # NVIDIA/k8s-device-plugin:api/config/v1: the version, and at least two replicas of a resource by its full name.
     assert read.keys() == {"version", "sharing"}
     assert read["version"] == "v1"
     assert read["sharing"] == {

@@ -1,4 +1,4 @@
-"""What nodes that boot an ISO need to join."""
+"""Prerequisites for joining of nodes that boot an ISO."""
 
 from __future__ import annotations
 

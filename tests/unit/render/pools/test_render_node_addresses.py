@@ -1,4 +1,4 @@
-"""What hands a host's address to its DPU, to the node and to the kubelet: all say the same of each host."""
+"""A host's address is the same in its DPU, node and kubelet configuration."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NETWORK = NodeNetwork(
     interface="enp1s0f0np0", mtu_bytes=9158, dns=(IPv4Address("10.2.0.53"),), ntp=(IPv4Address("10.2.0.123"),)
 )
 ADDRESSED = replace(INTENT, network=NETWORK)
-"""Nodes that are told their addresses."""
+"""Nodes with allocated addresses."""
 
 
 @pytest.fixture(scope="module")
 def lab() -> Environment:
-    """Return environment lab, whose region gives addresses."""
+    """Return environment lab, whose region allocates addresses."""
     return load_environment("lab", paths.ROOT / "environments")
 
 

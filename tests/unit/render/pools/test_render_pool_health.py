@@ -1,4 +1,4 @@
-"""What is done about broken nodes, and when a new one counts."""
+"""Remediation of unhealthy nodes, and the time until a new node counts as available."""
 
 from __future__ import annotations
 

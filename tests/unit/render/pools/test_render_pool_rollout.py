@@ -1,4 +1,4 @@
-"""How the nodes of a pool are replaced and what a drain waits for."""
+"""Replacement of a pool's nodes, and the conditions of drains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows that are kept: when they turn, what turns them, and which pools they bind."""
+"""Enforced maintenance windows: schedules, jobs, and affected pools."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def edited(laptop: Environment, windows: Windows, *, kept: bool = True, paused: 
 
 
 def turned(environment: Environment) -> dict[str, list[str]]:
-    """Return by cluster the MachineDeployments that its closing job names."""
+    """Return the MachineDeployments that each cluster's closing job names."""
     every = [item for part in slices(environment) for item in inputs(environment, part)]
     found = {}
     for plane in (item for item in every if isinstance(item, HostedControlPlaneInput)):

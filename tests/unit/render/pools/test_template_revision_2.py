@@ -26,7 +26,7 @@ def bootstrap(intent: TemplateIntent) -> dict[str, Any]:
 
 
 def hosts(intent: TemplateIntent) -> dict[str, Any]:
-    """Return the files for containerd, by path."""
+    """Return the containerd files of the hosts, by path."""
     files = bootstrap(intent).get("files", ())
     return {file["path"]: tomllib.loads(file["content"]) for file in files if file["path"].endswith(".toml")}
 

@@ -1,4 +1,4 @@
-"""Node templates: what each field of an intent changes in them, for all backends."""
+"""Node templates: the effect of each intent field on them, for all backends."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_mirror_adds_one_file_for_containerd(
 
 
 def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
-    """What is not in here reaches the MachineDeployment, or the host, by itself."""
+    """Other fields reach the MachineDeployment or the host without the template."""
     elsewhere = {"revision", "firmware", "after"}
     renamed = {
         "image_version": "image",

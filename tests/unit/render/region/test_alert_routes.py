@@ -1,4 +1,4 @@
-"""Receivers of each alert: by the real amtool of Alertmanager where it is built, and the files of their credentials."""
+"""Receivers of each alert, by Alertmanager's real amtool if it is built, and the files of their credentials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
 
 NOBODY = "null"
-"""Receiver of alerts that no route selects."""
+"""Receiver of alerts without a matching route."""
 SENDING = [name for name in REFERENCES if reference(name).region.observability]
 EACH = pytest.mark.parametrize("name", SENDING)
 

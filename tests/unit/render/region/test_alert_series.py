@@ -1,4 +1,4 @@
-"""Alerts on recorded series, by the real vmalert-tool where it is built, and the metrics of their expressions."""
+"""Alerts on recorded series, by the real vmalert-tool if it is built, and the metrics of their expressions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_wrong_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path)
 def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
     action: str, hold_seconds: int, count: int, tmp_path: Path
 ) -> None:
-    """One node had the fault for eight minutes and one for four, an hour ago; a third one never had it."""
+    """An hour ago, one node had the fault for eight minutes and one for four; a third one never had it."""
     changes = {"action": HealthAction(action), "hold_seconds": hold_seconds}
     query = history_query(library_checks()["gpu-lost"].model_copy(update=changes))
     rule = {"alert": "History", "expr": query, "for": "0s", "labels": {}, "annotations": {"nodes": "{{ $value }}"}}
@@ -108,7 +108,7 @@ def test_an_expression_only_uses_metrics_and_labels_that_exporters_have(alert: A
 @pytest.mark.parametrize("case", _CASES)
 def test_recorded_series_have_only_labels_of_their_exporters(case: Case) -> None:
     for series in (*case.fault, *case.healthy):
-        is_stored = "$cluster" in series  # alerts about one cluster are evaluated on the store
+        is_stored = "$cluster" in series  # Alerts about one cluster are evaluated on the store.
         assert list(problems(series.replace("$cluster", "a"), stored=is_stored)) == []
 
 

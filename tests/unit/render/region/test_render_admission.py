@@ -1,4 +1,4 @@
-"""Admission policies of the management cluster and of tenant clusters, as data orders them."""
+"""Admission policies of the management cluster and of tenant clusters, as declared in the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cluster API and the providers of the region's backends, as its operator is told to install them."""
+"""Cluster API and the providers of the region's backends, as configured for its operator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def declared(region: RegionInput) -> list[Manifest]:
 
 
 def specs(region: RegionInput) -> dict[str, Any]:
-    """Return the specs by kind and name, from where upstream publishes the releases."""
+    """Return the specs by kind and name, with upstream's release location."""
     public = replace(region, by_manifests=ByManifests())
     return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(public)}
 

@@ -1,4 +1,4 @@
-"""Names in the DNS: who writes which, and what a tenant can make of them."""
+"""DNS names: the writer of each name, and names that a tenant can choose."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_tenant_has_the_names_below_its_clusters_own_and_nothing_but_names(
 ) -> None:
     pattern = inside(cluster)["extraArgs"]["regex-domain-filter"]
 
-    # Go's $ is the end of the text, as \Z here.
+    # Go's $ is the end of the text, like \Z here.
     assert bool(re.search(pattern.removesuffix("$") + r"\Z", name)) is counts
 
 

@@ -1,4 +1,4 @@
-"""Secrets copied from a store: of the management cluster, and pushed into a tenant's."""
+"""Secrets copied from a store into the management cluster, and pushed into a tenant's cluster."""
 
 from __future__ import annotations
 

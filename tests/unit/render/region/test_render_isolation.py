@@ -1,4 +1,4 @@
-"""Walls between namespaces of the management cluster, as an evaluator sees them that knows none of their making."""
+"""Isolation between namespaces of the management cluster, by an independent evaluator of network policies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = REFERENCES
 JOB = {"batch.kubernetes.io/job-name": "resume-rollouts-1"}
 OUTSIDE = IPv4Address("192.0.2.10")
 BESIDE = "kube-system"
-"""Namespace that is there before anything of ours."""
+"""A namespace that exists before ours."""
 PORTS = {
     "API server": 6443,
     "konnectivity": 8132,
@@ -93,7 +93,7 @@ def test_no_control_plane_reaches_another_nor_is_reached_by_it(name: str) -> Non
         for cluster, vip in vips.items()
         if any(worst.reaches(source, vip, port) for port in PORTS.values())
     } == {(cluster, cluster) for cluster in vips}
-    # An identity provider, or a bucket, may be any address outside at its port, and no control plane serves that one.
+    # An identity provider, or a bucket, may be any external address at its port, and no control plane serves that port.
     assert {port for *_, port in reached} <= {443}
     assert all(not PolicyModel(bodies(name), pods_by_address=False).reaches(*one) for one in reached)
 
@@ -111,7 +111,7 @@ def test_no_control_plane_reaches_what_commands_hardware(name: str) -> None:
             to_hardware = {
                 (end, port) for end in hardware for port in PORTS.values() if worst.reaches(source, end, port)
             }
-            # The management cluster's own API, and for Jobs alone.
+            # The management cluster's own API, for Jobs only.
             assert to_hardware == ({(inside(name, "management"), 6443)} if labels else set())
             reached = {
                 (one.namespace, port) for one in hidden for port in PORTS.values() if worst.reaches(source, one, port)
@@ -238,7 +238,7 @@ def test_every_namespace_has_a_wall_and_a_level(name: str) -> None:
 
 
 def rows() -> Iterator[str]:
-    """Yield who reaches whom in the laptop region, where pods are never met by address."""
+    """Yield source and target of all permitted connections in laptop, without pods matched by address."""
     name, tenant, other = "laptop", "acme-train", "globex-lab"
     strict = judge(name, pods_by_address=False)
     sources: dict[str, End] = {

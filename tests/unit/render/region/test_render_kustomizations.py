@@ -1,4 +1,4 @@
-"""Operators that come by manifests: what Flux is told, in which order, and how one takes over from a chart."""
+"""Operators delivered by manifests: Flux objects, their order, and the takeover from a chart."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_release_that_is_handed_over_rests_before_the_manifests_take_over(
 ) -> None:
     rests, takes_over = delivered[0], delivered[-1]
 
-    # Otherwise as it was, so that helm-controller sees no other release; and its end uninstalls nothing.
+    # Otherwise unchanged, so that helm-controller sees the same release; its deletion uninstalls nothing.
     assert rests.body == {**former.body, "spec": {**former.body["spec"], "suspend": True}}
     assert rests.readiness is None
     assert ("HelmRelease", "driver") in takes_over.after

@@ -1,4 +1,4 @@
-"""The store of logs: its pods, and what a credential of a cluster may write and read."""
+"""The log store: its pods, and the read and write permissions of a cluster's credential."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def users(spec: RegionSpec) -> dict[str, list[dict[str, Any]]]:
 
 
 def of_logs(targets: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the targets for logs of the clusters themselves, by component."""
+    """Return the targets for logs of the clusters, by component."""
     return {
         item["crd"]["kind"]: item
         for item in targets
@@ -75,7 +75,7 @@ def of_logs(targets: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def below(prefix: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the targets for records of the operators below a prefix, which the proxy removes."""
+    """Return the targets for records of the operators below a path prefix, which the proxy removes."""
     return [item for item in targets if all(path.startswith(f"{prefix}/") for path in item["paths"])]
 
 

@@ -1,4 +1,4 @@
-"""The store of metrics: its pods, its proxy, and what a credential of a cluster may write and read."""
+"""The metrics store: its pods, its proxy, and the read and write permissions of a cluster's credential."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_each_alert_reads_a_metric_that_is_exported() -> None:
     exported = {f"{entry['metricNamePrefix']}_{metric['name']}" for entry in STATE for metric in entry["metrics"]}
 
     used = {name for rule in ALERTS for name in re.findall(r"(?:gotk|capi|dpf)_\w+", rule["expr"])}
-    assert used == exported - {"baremetalhost_info"}  # of a dashboard
+    assert used == exported - {"baremetalhost_info"}  # Of a dashboard
 
 
 def test_kube_state_metrics_may_list_each_kind_that_it_exports() -> None:

@@ -1,4 +1,4 @@
-"""Releases of charts: what Flux does with them is stated, and different only where the cluster is another."""
+"""Releases of charts: explicit Flux settings, equal except for differences of the clusters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_release_is_retried_and_neither_taken_back_nor_away() -> None:
 
     assert (found.namespace, found.body["spec"]) == ("operators", SPEC)
     assert found.readiness is not None
-    # It goes on waiting while Helm does, and for one retry.
+    # The wait includes Helm's own wait, and one retry.
     assert found.readiness.timeout_seconds == 900
 
 

@@ -94,7 +94,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "maintenance-operator",
                 "dpf-operator",
                 "ovn-central",
-                "vpc-ovn-controller",  # OVN may isolate a VPC there, since it has its addresses
+                "vpc-ovn-controller",  # OVN may isolate a VPC there, since it has its addresses.
                 "kube-prometheus-stack",
                 "external-dns",
                 "zot",
@@ -127,7 +127,7 @@ def test_dpf_comes_after_all_that_it_needs_and_does_not_bring(inputs_of: Any) ->
     assert needed == ["cert-manager", "kamaji", *beside]
     assert list(releases).index("dpf-operator") > max(list(releases).index(name) for name in needed)
     [config] = by_kind(region, "DPFOperatorConfig")
-    # DPF looks for Argo CD in the namespace of its configuration.
+    # DPF searches Argo CD in the namespace of its configuration.
     assert {releases[name]["targetNamespace"] for name in beside} == {config.namespace}
     assert "argoCDNamespace" not in config.body["spec"]["overrides"]
 

@@ -1,4 +1,4 @@
-"""The store that a region makes: its operator, its login, and who may use it."""
+"""The secret store that a region creates: its operator, its credentials, and its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backups of the stores: the jobs next to the storage pods, and what they keep."""
+"""Backups of the stores: the jobs next to the storage pods, and their retention."""
 
 from __future__ import annotations
 

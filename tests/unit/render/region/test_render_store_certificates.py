@@ -1,4 +1,4 @@
-"""Certificates of the proxy of the stores: the CA, the names that agents verify, and the delivery of the CA."""
+"""Certificates of the stores' proxy: the CA, the names that agents verify, and the delivery of the CA."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_renewed_ca_keeps_its_key_and_reaches_agents_before_the_former_one_exp
     valid, early = (int(authority[key].removesuffix("h")) for key in ("duration", "renewBefore"))
 
     assert authority["privateKey"]["rotationPolicy"] == "Never"
-    # Other certificates are renewed within 90 days, the default of cert-manager, and then contain the renewed CA.
+    # Other certificates are renewed within 90 days, cert-manager's default, and then contain the renewed CA.
     assert 90 * 24 < early < valid
 
 
@@ -84,7 +84,7 @@ def test_the_proxy_serves_tls_with_the_mounted_certificate_at_both_of_its_ports(
         "tlsCertFile": f"/etc/vm/secrets/{secret}/tls.crt",
         "tlsKeyFile": f"/etc/vm/secrets/{secret}/tls.key",
     }
-    # With TLS, the operator creates no probes of requests itself.
+    # With TLS, the operator creates no request probes.
     health = {"httpGet": {"path": "/health", "port": int(spec["internalListenPort"]), "scheme": "HTTPS"}}
     assert (spec["livenessProbe"], spec["readinessProbe"]) == (health, health)
 
@@ -112,7 +112,7 @@ def test_each_release_that_writes_to_the_proxy_reads_the_ca_from_a_certificate_n
         sources = [item for item in release.body["spec"]["valuesFrom"] if item["name"] == CLIENT_SECRET]
         assert release.namespace in beside, key
         assert {item["valuesKey"] for item in sources} == {AUTHORITY_KEY}, key
-        exporters = [item for item in sources if item["targetPath"] != AUTHORITY_PATH]  # of a program
+        exporters = [item for item in sources if item["targetPath"] != AUTHORITY_PATH]  # Of a program
         assert len(exporters) == str(release.body).count(":8427/"), key
 
 

@@ -1,4 +1,4 @@
-"""Buckets of tenants: what their workloads find, and whose keys they get."""
+"""Buckets of tenants: their Secrets for workloads, and the owners of the keys."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_workloads_find_their_bucket_in_each_namespace() -> None:
 
 
 def test_volumes_of_a_team_go_before_the_drivers_that_take_them_off_their_nodes() -> None:
-    """What is made later goes earlier: namespaces with their pods, then classes and drivers."""
+    """Objects that are created later are deleted earlier: namespaces with their pods, then classes and drivers."""
     [part] = (one for one in slices(laptop()) if one.kind is SliceKind.CLUSTER and one.subject == "globex-lab")
     order = [type(one) for one in inputs(laptop(), part)]
 

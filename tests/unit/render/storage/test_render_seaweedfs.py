@@ -1,4 +1,4 @@
-"""Buckets that the operator of a store creates: objects, names and the path of the keys into clusters."""
+"""Buckets that a store's operator creates: objects, names, and the delivery of keys to clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images of VMs that a tenant brings itself: what CDI is told to fill their golden volumes from."""
+"""VM images of a tenant: the sources from which CDI fills their golden volumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines of tenants: volumes, first boot, users, ports, kept roots and fleets."""
+"""Machines of tenants: volumes, first boot, users, ports, persistent root disks and fleets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_first_boot_configuration_fits_inline_with_all_volumes_one_may_have(offe
 
 
 def with_volumes(offering: VmOfferingInput, *volumes: VolumeSpec) -> VmOfferingInput:
-    """Return ``offering`` whose machine has other volumes, perhaps of a class ``local`` on the disks of nodes."""
+    """Return ``offering`` with other volumes of its machine, optionally of a class ``local`` on disks of nodes."""
     [machine] = offering.machines
     local = TopolvmClassSpec(name="local", driver="topolvm", device_class="nvme")
     spec = machine.spec.model_copy(update={"volumes": volumes})

@@ -1,4 +1,4 @@
-"""The chart of tenants' virtual machines: what helm makes of an order is what the renderer makes of it."""
+"""The chart of tenants' virtual machines: helm renders an order to the same objects as the renderer."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from components.specs.vms.vm_offering import VirtualMachineSpec
 from jacquard.machine import paths
 
 KEPT = {"helm.sh/resource-policy": "keep"}
-"""What keeps a lasting volume beside a release; a stack protects it."""
+"""Annotation that keeps a persistent volume after the deletion of a release; a stack protects it instead."""
 NOT_OF_A_TENANT = {keys.MANAGED_BY, "pulumi.com/skipAwait"}
-"""What says who applies an object; helm adds words of its own."""
+"""Labels that name the manager of an object; helm adds its own."""
 
 
 def values_of(offering: VmOfferingInput, machine: Machine) -> dict[str, Any]:
-    """Return the values of an order, for which an address was handed out if it has one."""
+    """Return the chart values of an order, with its allocated address if it has one."""
     address = machine.public_address
     found = {machine.spec.name: ChartAddressSpec(address=address, host_name=machine.host_name)} if address else {}
     return dict(chart_values(replace(offering, public_addresses=found), machine))
 
 
 def by_a_release(item: Manifest) -> dict[str, Any]:
-    """Return an object as a release has it, in the namespace of the release."""
+    """Return an object in the form and namespace of a release."""
     metadata = {key: value for key, value in item.body["metadata"].items() if key != "namespace"}
     for key in ("labels", "annotations"):
         found = {name: value for name, value in metadata.pop(key, {}).items() if name not in NOT_OF_A_TENANT}

@@ -1,4 +1,4 @@
-"""Values that the chart of tenants' virtual machines refuses: what the data refuse, in the same words."""
+"""Values that the chart of tenants' virtual machines rejects: the same as in the data, with the same messages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_words_that_do_not_fit_together_are_refused_as_in_the_data(
 
 
 def incompatibilities(order: dict[str, Any]) -> list[str]:
-    """Return what the model says of an order, as data could have it."""
+    """Return the error of the model for an order in the data."""
     fields = VirtualMachineSpec.model_fields
     try:
         VirtualMachineSpec.model_validate({"image": "weaver"} | {key: order[key] for key in order.keys() & fields})

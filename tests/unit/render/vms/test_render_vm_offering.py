@@ -1,4 +1,4 @@
-"""VMs that can be ordered, and the platform's own."""
+"""VM offerings, and VMs of the platform."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_vms_run_on_their_pools_and_what_runs_them_on_the_system_pool(offering: 
     assert kubevirt.body["spec"]["infra"] == {"nodePlacement": services}
     assert cdi.body["spec"]["infra"] == services
     operators = [json.loads(entry["patch"]) for entry in pod_patches(tainted)]
-    anywhere = {"affinity": {"nodeAffinity": None}}  # upstream's manifest wants nodes of a control plane
+    anywhere = {"affinity": {"nodeAffinity": None}}  # Upstream's manifest requires control plane nodes.
     assert [entry["spec"]["template"]["spec"] for entry in operators] == [services | anywhere, services]
 
 

@@ -1,4 +1,4 @@
-"""The order of a VM that tenants are shown: it names only what is rendered, and may clone what it names."""
+"""The example VM order for tenants: it references rendered objects only, and may clone its sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.render.vms.vm_order import ordered, vm_order
 
 @pytest.fixture
 def offering(inputs_of: Any) -> VmOfferingInput:
-    """Return the offering of environment laptop."""
+    """Return the VM offering of environment laptop."""
     [found] = inputs_of(VmOfferingInput)
     assert isinstance(found, VmOfferingInput)
     return found

@@ -1,4 +1,4 @@
-"""Snapshots of virtual machines: a ring of days, each asked for by kubectl."""
+"""Snapshots of virtual machines: one for each day in rotation, created with kubectl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MACHINES = ("forge", "wiki")
 
 @pytest.fixture
 def rendered() -> list[Manifest]:
-    """Return what takes snapshots of two machines on Monday and Thursday."""
+    """Return the rendered snapshot objects of two machines for Monday and Thursday."""
     spec = VmSnapshotsSpec.model_validate({"at": "03:15", "days": ["mon", "thu"]})
     snapshots = VmSnapshots(spec=spec, image="kubectl@sha256:0", machines=MACHINES)
     return list(vm_snapshots("c1", snapshots, system_pool=True))

@@ -1,4 +1,4 @@
-"""VMs with Windows: set up by an answer file, with a preference of their own."""
+"""Windows VMs: setup by an answer file, with a separate preference."""
 
 from __future__ import annotations
 

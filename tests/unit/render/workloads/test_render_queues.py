@@ -31,7 +31,7 @@ TEAMS: list[dict[str, Any]] = [
 
 
 def placed(environment: Environment, teams: list[dict[str, Any]] = TEAMS, **settings: Any) -> PlacedCluster:
-    """Return acme-train with queues, and a pool without GPUs called data."""
+    """Return acme-train with queues, and a pool without GPUs named data."""
     [found] = [one for one in clusters(environment) if one.cluster.name == "acme-train"]
     system, *others = found.cluster.pools
     data = changed(system, name="data", role="worker")

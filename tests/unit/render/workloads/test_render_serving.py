@@ -1,4 +1,4 @@
-"""Endpoints of models: Service, network access, the base of the LeaderWorkerSet, and the chart of the controller."""
+"""Model endpoints: Service, network access, base of the LeaderWorkerSet, and the controller's chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Slurm cluster of a tenant cluster: names, places, GPUs, volumes and references of its objects."""
+"""The Slurm cluster of a tenant cluster: names, placement, GPUs, volumes and references of its objects."""
 
 from __future__ import annotations
 
