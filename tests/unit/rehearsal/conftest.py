@@ -1,4 +1,4 @@
-"""A region's objects in memory, in the shape of `jacquard.lab.rehearsal.operators.view.View`."""
+"""A region's objects in memory, with the interface of `jacquard.lab.rehearsal.operators.view.View`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from jacquard.lab.rehearsal.operators.sealed import sealed
 
 
 class Objects:
-    """What a `View` offers, over a dictionary; each object gets what the API server would add."""
+    """A `View` over a dictionary; each object gets the fields that the API server would add."""
 
     def __init__(self, *objects: dict[str, Any]) -> None:
         self._numbers = itertools.count(1)
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.refused: set[str] = set()
-        """Names of objects that are refused when they are installed or changed."""
+        """Names of objects whose installation or change is rejected."""
         self.compared: list[str] = []
-        """Names of objects that were compared with what a release has."""
+        """Names of objects that were compared with those of a release."""
         self.installed: list[tuple[str, str, str]] = []
-        """Kind, namespace and field manager of each."""
+        """Kind, namespace and field manager of each installed object."""
         for obj in objects:
             self.create(obj)
 
@@ -64,7 +64,7 @@ class Objects:
         return after != live
 
     def edit(self, kind: str, name: str, namespace: str, patch: dict[str, Any]) -> None:
-        """Do what somebody does by hand."""
+        """Edit an object manually."""
         obj = self.store[kind, namespace, name]
         self._merge(obj, patch)
         obj["metadata"]["resourceVersion"] = str(next(self._numbers))
@@ -107,13 +107,13 @@ class Objects:
 
 @pytest.fixture
 def objects() -> type[Objects]:
-    """Return the class, so that a test says what is there."""
+    """Return the class, with which a test creates a view."""
     return Objects
 
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Return the files in the bootstrap data of node n1, which is host h1."""
+    """Return the files in the bootstrap data of node n1, which runs on host h1."""
     written: dict[str, str] = {}
 
     def origins(_: Any) -> Any:

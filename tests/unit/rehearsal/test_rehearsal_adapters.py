@@ -1,4 +1,4 @@
-"""What simulated device plugins of adapters offer is what tenants are told that they can ask for."""
+"""Resources of simulated network device plug-ins are those documented for tenants."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def place(name: str, space: str = "") -> dict[str, str]:
 
 
 def whole(**selectors: list[str]) -> dict[str, Any]:
-    """Return the policy by which ports are handed out whole."""
+    """Return the policy that assigns whole ports."""
     listed = [{"resourceName": "infiniband_port", "resourcePrefix": "nvidia.com", "selectors": selectors}]
     plugin = {"config": json.dumps({"resourceList": listed})}
     spec = {"nodeSelector": CHOSEN, "sriovDevicePlugin": plugin}
@@ -74,7 +74,7 @@ def whole(**selectors: list[str]) -> dict[str, Any]:
 
 
 def cut() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the objects by which two functions of each port are handed out."""
+    """Return the objects that assign two virtual functions of each port."""
     api, selector = "sriovnetwork.openshift.io/v1", {"vendor": "15b3", "deviceID": "1021"}
     spec = {"nodeSelector": CHOSEN, "nicSelector": selector, "numVfs": 2, "resourceName": "infiniband"}
     return (
@@ -84,14 +84,14 @@ def cut() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def offered(view: Any) -> dict[str, str]:
-    """Return what the node offers once its plugins have looked at the policies."""
+    """Return the resources of the node after its device plug-ins have read the policies."""
     adapters.offer(view, view.get("Node", "n1"), {}, {"spec": {"targetNamespace": SPACE}})
     return dict(view.get("Node", "n1")["status"]["allocatable"])
 
 
 @pytest.fixture
 def node(objects: Any) -> Any:
-    """Return a cluster with one node, which offers GPUs."""
+    """Return a cluster with one node with GPUs."""
     metadata = {**place("n1"), "labels": CHOSEN}
     status = {"allocatable": {"nvidia.com/gpu": "8", "cpu": "4"}}
     return objects({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status})

@@ -1,4 +1,4 @@
-"""What charts do to nodes: networks make them ready, and a device plugin offers the GPUs that a discovery found."""
+"""Effect of charts on nodes: a CNI makes them ready, and a device plug-in offers the discovered GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What simulated controllers ask before they say ready: with all of it they do, without any one thing they do not.
+"""Prerequisites of simulated controllers: ready with all of them, and not ready without any single one.
 
 The rows are those of the table in docs/lab/rehearsal.md.
 """
@@ -21,11 +21,11 @@ from jacquard.machine import paths
 
 PAGE = paths.ROOT / "docs/lab/rehearsal.md"
 ROUNDS = 6
-"""More than any chain of the world is long."""
+"""More rounds than the longest chain of dependencies."""
 
 
 def played(view: Any, there: Any) -> None:
-    """Let all controllers do what they can; ``there`` is the tenant's cluster, or None."""
+    """Run all controllers until nothing changes; ``there`` is the tenant's cluster, or None."""
     for _ in range(ROUNDS):
         external_secrets.reconcile(view, lambda _: there)
         certificates.reconcile(view)
@@ -59,20 +59,20 @@ READINESS: dict[str, Callable[[Any], bool]] = {
     "Metal3Machine": lambda found: "annotations" in found["metadata"],
     "PushSecret": is_so("Ready"),
 }
-"""When the simulated controller of a kind goes on, which is what the rest of the simulation waits for."""
+"""Condition under which the simulated controller of each kind reports ready."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that one kind asks for."""
+    """One prerequisite of one kind."""
 
     kind: str
     thing: str
-    """As the page has it."""
+    """Its name on the page."""
     take: Callable[[Any], Any]
-    """Takes it from the world."""
+    """Removes it from the objects."""
     says: str = ""
-    """Part of what the object says then; nothing where the real controller is silent too."""
+    """Part of the resulting status message; empty if the real controller reports none either."""
 
 
 def gone(kind: str, name: str, namespace: str = NS) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""kwok is made to look again until it plays every stage."""
+"""kwok is triggered again until it executes every stage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def said(kind: str, err: str = "") -> str:
 
 
 class Api:
-    """An API server whose kwok writes to its log, one text each time a Stage changes."""
+    """An API server whose kwok writes a configured text to its log for each change of a Stage."""
 
     def __init__(self, log: Path, *answers: str) -> None:
         self.log = log

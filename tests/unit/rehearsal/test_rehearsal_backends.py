@@ -1,4 +1,4 @@
-"""Where clusters come from, with fake kind, docker and kubectl."""
+"""Creation of clusters, with fake kind, docker and kubectl."""
 
 from __future__ import annotations
 

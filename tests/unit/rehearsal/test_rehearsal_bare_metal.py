@@ -1,4 +1,4 @@
-"""Hosts log in to their BMCs and take turns, as the bare-metal operator has it."""
+"""Hosts log in to their BMCs and are limited in parallel, as in the bare-metal operator."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_of_two_hundred_hosts_that_boot_from_the_network_twenty_are_provisioned_
 
 
 def finish(view: Any, state: str, following: str) -> None:
-    """Let what hosts do in a state be over."""
+    """Complete the current operation of hosts in a state."""
     for one in view.all(*bare_metal.HOST):
         if one["status"]["provisioning"]["state"] == state:
             view.status(one, {"provisioning": {"state": following}})
@@ -159,7 +159,7 @@ def test_a_host_whose_image_was_not_written_takes_no_turn_until_it_begins_anew(o
     assert status(view, "h2")["provisioning"]["state"] == "provisioning"
     assert status(view)["errorMessage"] == "x"
 
-    # What the stage writes when the pause after a failure is over.
+    # The stage writes this after the pause that follows a failure.
     view.status(host("h1"), {"operationalStatus": "delayed", "errorType": None, "errorMessage": ""})
     bare_metal.reconcile(view)
     assert status(view)["provisioning"]["state"] == "provisioning"

@@ -1,4 +1,4 @@
-"""Charts as helm gets them, and what it is asked; what the real one answers is in ``tests/e2e/test_charts.py``."""
+"""Chart loading and the calls of helm; ``tests/e2e/test_charts.py`` covers the results of the real helm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ cat answer
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with MetalLB's module; helm writes down there what it is ``asked``, and gives the ``answer``."""
+    """Return a folder with MetalLB's module; helm records its arguments there (``asked``), and returns ``answer``."""
     helm = tmp_path / "helm"
     helm.write_text(HELM)
     helm.chmod(0o755)
@@ -74,7 +74,7 @@ def test_a_chart_that_is_whole_only_once_it_is_packaged_is_here_in_no_version(mo
 
 
 def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_rendered(module: Path) -> None:
-    """A promotion goes from the one to the other, and back."""
+    """A promotion changes from one to the other, and back."""
     (module / "answer").write_text(ANSWER)
     (module / "module" / "deployment" / "helm").mkdir(parents=True)
     (module / "module" / "charts" / "metallb").rename(

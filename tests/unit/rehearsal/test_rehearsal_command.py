@@ -1,4 +1,4 @@
-"""The command itself, and what it says when something is wrong."""
+"""The command of the simulation, and its error messages."""
 
 from __future__ import annotations
 

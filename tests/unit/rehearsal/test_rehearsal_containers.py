@@ -1,4 +1,4 @@
-"""Containers of images that are here as programs: which program, with what arguments, variables and kubeconfig."""
+"""Containers of images that exist as local programs: program, arguments, variables and kubeconfig."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a new cluster is worth anything: its API server is ready, and its controller manager works."""
+"""A new cluster is usable when its API server is ready and its controller manager works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jacquard.providers.kube import ApiError
 
 
 class Server:
-    """An API server that is ready, or not, and has what controllers made of it."""
+    """An API server with configurable readiness, and the objects of its controllers."""
 
     def __init__(self, *, is_ready: bool = True, account: Any = None) -> None:
         self.is_ready = is_ready
@@ -29,7 +29,7 @@ class Server:
         return self.account
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
 
 @pytest.mark.parametrize(

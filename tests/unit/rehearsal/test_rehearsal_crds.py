@@ -1,4 +1,4 @@
-"""CRDs as the region needs them."""
+"""CRDs in the form that the region requires."""
 
 from __future__ import annotations
 

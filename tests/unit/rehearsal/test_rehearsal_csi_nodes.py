@@ -1,4 +1,4 @@
-"""CSI drivers are registered where their agents run and the kubelet finds them; pods wait for those of volumes."""
+"""CSI drivers register where their agents run and the kubelet finds them; pods wait for the drivers of volumes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def place(view: Any, name: str, *on: str, phase: str = "Running") -> None:
-    """Do what the DaemonSet controller and the kubelets do with the DaemonSet ``name``."""
+    """Run the DaemonSet controller and the kubelets for the DaemonSet ``name``."""
     spec = view.get("DaemonSet", name, "csi")["spec"]["template"]["spec"]
     for node_name in on:
         owner = {"ownerReferences": [{"kind": "DaemonSet", "name": name}]}

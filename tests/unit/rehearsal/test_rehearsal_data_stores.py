@@ -1,4 +1,4 @@
-"""Data stores of the local region: made by their release, ready when their Secrets are there, and asked for."""
+"""Data stores of the local region: created by their release, ready with their Secrets, and required by clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CDI waits for before it fills a disk."""
+"""Prerequisites of CDI before it fills a disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ExternalDNS in the local region: whose names are written, what it needs, and what a tenant cannot write."""
+"""ExternalDNS in the local region: written names, prerequisites, and names that a tenant cannot write."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def service(names: str, address: str = OWN, name: str = "web", **annotations: st
 
 
 class Played:
-    """A management cluster, a tenant's one and the zone, for as many rounds as a test wants."""
+    """A management cluster, a tenant's cluster and the zone, for any number of rounds."""
 
     def __init__(self, folder: Path, here: Any, there: Any) -> None:
         self.folder, self.here, self.there = folder, here, there
 
     def round(self) -> dict[str, list[str]]:
-        """Play a round and return the addresses of all names."""
+        """Run one round and return the addresses of all names."""
         operator.reconcile(self.folder, self.here, {"acme": self.there}.get)
         path = self.folder / operator.NAMES
         zone = json.loads(path.read_text()) if path.exists() else {}
@@ -61,7 +61,7 @@ class Played:
 
 @pytest.fixture
 def played(objects: Any, tmp_path: Path) -> Any:
-    """Return a function that begins with these objects of the tenant, and all that ExternalDNS needs."""
+    """Return a function that starts with these objects of the tenant, and all prerequisites of ExternalDNS."""
     return lambda *there: Played(tmp_path, management(objects, KEY, KUBECONFIG), objects(*there))
 
 

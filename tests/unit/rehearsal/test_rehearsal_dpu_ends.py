@@ -1,4 +1,4 @@
-"""Finalizers of DPF: what is deleted stays until nothing hangs on it, and is let go in upstream's order."""
+"""Finalizers of DPF: deleted objects remain until nothing depends on them, and are released in upstream's order."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def held(view: Any) -> dict[str, list[str]]:
 
 
 def delete(view: Any, kind: str, name: str) -> None:
-    """Ask for the deletion of an object that a finalizer holds."""
+    """Request the deletion of an object with a finalizer."""
     view.edit(kind, name, "ns", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
 
 
 def is_let_go(view: Any, kind: str, name: str) -> bool:
-    """Run a round, and take an object away that has no finalizer left, as an API server does."""
+    """Run a round, and delete an object without finalizers, as an API server does."""
     dpu_ends.reconcile(view)
     if view.get(kind, name, "ns")["metadata"]["finalizers"]:
         return False

@@ -1,4 +1,4 @@
-"""Flashes of DPUs as DPF does them: held, let go, flashed, and ready after a power cycle; and who does that here."""
+"""Flashes of DPUs as in DPF: hold, release, flash, and readiness after a power cycle; and their actors here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program that lets DPUs go, against DPF and Metal3 as they are simulated: from a new host to another image."""
+"""The program that releases DPUs, with simulated DPF and Metal3: from a new host to another image."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PLURALS = {
     "machinedeployments": "MachineDeployment",
 }
 STAGES = {"Initializing": "Node Effect", "OS Installing": "Rebooting", "DPU Cluster Config": "Ready"}
-"""What the stages of the local region make of a phase."""
+"""Effects of the local region's stages on a phase."""
 
 
 class Api:
-    """What the program asks of an API server, over the objects of a view."""
+    """API server requests of the program, on the objects of a view."""
 
     def __init__(self, view: Any) -> None:
         self._view = view
@@ -60,7 +60,7 @@ class Rehearsed:
         return key in (self.host["metadata"].get("annotations") or {})
 
     def go_on(self, rounds: int = 40) -> None:
-        """Let everybody take turns, and write down what happens to the host while a machine is on it."""
+        """Run all controllers in turn, and record events of the host while it has a machine."""
         for _ in range(rounds):
             for join in (dpus.reconcile, dpu_flashes.reconcile, bare_metal.switch_power):
                 join(self.view)
@@ -82,7 +82,7 @@ class Rehearsed:
         self.view.status(dpu, told)
 
     def _give_back(self) -> None:
-        """Do what Cluster API and its provider do once the machine was deleted."""
+        """Act as Cluster API and its provider after the deletion of the machine."""
         if self.view.find(CAPI, "Machine", "m1", "train") is None:
             self.view.patch(self.host, {"spec": {"consumerRef": None}})
             self.view.status(self.host, {"provisioning": {"state": "available"}})
@@ -107,7 +107,7 @@ def region(objects: Any) -> Rehearsed:
 
 
 def with_machine(found: Rehearsed, **spec: Any) -> None:
-    """Let the host be claimed by a machine of a group of one."""
+    """Claim the host for a machine of a group of one."""
     counted = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"), 1)
     labels = {"cluster.x-k8s.io/deployment-name": "pool"}
     found.view.create(

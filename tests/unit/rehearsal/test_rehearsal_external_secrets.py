@@ -1,4 +1,4 @@
-"""External Secrets Operator in the local region: what it waits for and refuses, and what it writes."""
+"""External Secrets Operator in the local region: prerequisites, rejected objects, and written Secrets."""
 
 from __future__ import annotations
 

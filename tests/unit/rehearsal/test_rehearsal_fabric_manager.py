@@ -1,4 +1,4 @@
-"""The fabric manager of a local region: whom it answers, what it takes, and what stays when its process ends."""
+"""The fabric manager of a local region: accepted clients and requests, and persistence after its process ends."""
 
 from __future__ import annotations
 

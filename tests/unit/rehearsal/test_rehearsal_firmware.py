@@ -1,4 +1,4 @@
-"""Firmware of hosts: its records, and when the bare-metal operator updates it."""
+"""Host firmware: records, and conditions for updates by the bare-metal operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the simulated device plugin makes of rendered objects is what tenants are told that they can ask for."""
+"""Resources of the simulated GPU device plug-in for rendered objects are those documented for tenants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOUND = "feature.node.kubernetes.io/pci-0302_10de.present"
 
 
 def labels_of(template: Manifest) -> dict[str, str]:
-    """Return the labels of NVIDIA's that nodes of a template register with, wherever it says them."""
+    """Return the NVIDIA labels with which nodes of a template register, from any part of the template."""
     return dict(_LABEL.findall(str(template.body["spec"])))
 
 

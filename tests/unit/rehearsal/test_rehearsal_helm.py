@@ -1,4 +1,4 @@
-"""Helm's releases: the real helm renders what is here, and the rest is left to simulation."""
+"""Helm releases: the real helm renders available charts, and the others are simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helm's releases of the management cluster: their pods are waited for, and its own kinds left alone."""
+"""Helm releases of the management cluster: their pods are awaited, and existing kinds are not changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helm's own records of a release, and the history that Flux keeps of it."""
+"""Helm's records of a release, and Flux's history of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jacquard.lab.rehearsal.operators.releases.helm import Controller
 
 
 def upgraded(controller: Controller, management: Any, view: Any, times: int) -> None:
-    """Install, and let the source have another chart so many times."""
+    """Install a release, and upgrade it ``times`` times."""
     for number in range(times + 1):
         artifact = management.get("OCIRepository", "metallb", "operators")["status"]["artifact"]
         artifact["digest"] = f"sha256:{number}"

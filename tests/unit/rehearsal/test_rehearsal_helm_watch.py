@@ -1,4 +1,4 @@
-"""What the helm-controller looks at after an installation: pods that come up, and what somebody edits."""
+"""Checks of the helm-controller after an installation: pods that become ready, and manual edits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def role(name: str = "controller", verbs: str = "get") -> Any:
 
 
 def config(**spec: Any) -> Any:
-    """Return an object whose namespace a chart leaves out."""
+    """Return an object whose chart template has no namespace."""
     return obj("v1", "ConfigMap", "config", spec, namespace="")
 
 
@@ -47,7 +47,7 @@ def installed(objects: Any, *bodies: Any) -> Any:
 
 
 def looked_at(drift: Drift, there: Any, mode: str = "enabled", times: int = 2) -> None:
-    """Look: the first time is just after the installation."""
+    """Run the check; the first one is immediately after the installation."""
     for _ in range(times):
         drift.put_right(release(mode), there)
 

@@ -15,7 +15,7 @@ PREFIXES = {"metal3.io/metal3-label-sync-prefixes": " jacquard.dev, ,metal3.io"}
 
 
 def copied(objects: Any, notes: dict[str, str], labels: dict[str, str], paused: dict[str, str]) -> dict[str, str]:
-    """Return the labels of a Node with ``labels`` after its host's were copied."""
+    """Return the labels of a Node with ``labels`` after those of its host were copied."""
     consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": PLACE}
     owned = {"ownerReferences": [{"kind": "Machine", "name": "m1"}]}
     of_host = {"labels": {RACK: "a01", "jacquard.development/x": "y", "plain": "p"}, "annotations": paused}

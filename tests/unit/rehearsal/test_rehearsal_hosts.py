@@ -1,4 +1,4 @@
-"""Machines claim hosts and give them back; hosts become nodes."""
+"""Machines claim and release hosts; hosts become nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods of a tenant get GUIDs of the cluster's range in the partition of its VPC, by the objects that are rendered."""
+"""Pods of a tenant get GUIDs from the cluster's range, in the partition of its VPC, by the rendered objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def region() -> Environment:
 
 @dataclass
 class Played:
-    """A management cluster and a tenant's, with what is rendered of the fabric in them."""
+    """A management cluster and a tenant's cluster with the rendered objects of the fabric."""
 
     management: Any
     tenant: Any
@@ -59,7 +59,7 @@ class Played:
         self.tenant.create({**body, "spec": {"nodeName": "n1", **STATED, **spec}})
 
     def narrow(self) -> None:
-        """Leave the cluster one GUID."""
+        """Reduce the range of the cluster to one GUID."""
         told = self.management.get("Pod", "ib-kubernetes-1", CLUSTER)["spec"]["containers"][0]["env"]
         next(one for one in told if one["name"] == "GUID_POOL_RANGE_END")["value"] = FIRST
 
@@ -81,7 +81,7 @@ class Played:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
     def waits_for(self) -> tuple[str, str]:
-        """Return why the container of ib-kubernetes waits, and whether its pod is ready."""
+        """Return the waiting reason of the ib-kubernetes container, and whether its pod is ready."""
         status = self.management.get("Pod", "ib-kubernetes-1", CLUSTER)["status"]
         [container] = status["containerStatuses"]
         ready = next(one["status"] for one in status["conditions"] if one["type"] == "Ready")
@@ -185,7 +185,7 @@ def test_a_pod_without_attachment_port_or_partition_waits_and_says_why_once(
 
 
 def test_whoever_writes_attachments_joins_any_partition(played: Played) -> None:
-    """Nothing in the cluster keeps a tenant in its partition, as docs/network/dpus-and-infiniband.md says."""
+    """The cluster does not confine a tenant to its partition, as docs/network/dpus-and-infiniband.md states."""
     ours = played.tenant.get("NetworkAttachmentDefinition", FABRIC.name, "default")
     config = json.dumps({**json.loads(ours["spec"]["config"]), "pkey": "0x1f"})
     metadata = {**ours["metadata"], "name": "theirs", "uid": "theirs"}

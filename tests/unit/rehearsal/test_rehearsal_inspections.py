@@ -1,4 +1,4 @@
-"""Inspection of simulated machines reports the hardware of their types, and of one machine what a file says."""
+"""Inspection of simulated machines reports the hardware of their types, or that of a file for one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IronCore: BMCs lead to servers, machines claim them, servers become nodes and are given back."""
+"""IronCore: BMCs create servers, machines claim them, servers become nodes and are released."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_deleted_machine_goes_at_once_and_its_claim_frees_the_server(objects: 
 
 
 def booted(objects: Any, *others: Any, state: str = "Ready", power: str = "On") -> Any:
-    """Return the management cluster with a server that a claim has booted."""
+    """Return the management cluster with a claimed and booted server."""
     reference = {"namespace": "acme", "name": "m1"}
     running = server("s1", "Reserved", power, serverClaimRef=reference, bootConfigurationRef=reference)
     running["status"] |= {"totalSystemMemory": "2Ti", "processors": [{"architecture": "ARM", "totalThreads": 96}] * 2}

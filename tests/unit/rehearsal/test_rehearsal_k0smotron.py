@@ -1,4 +1,4 @@
-"""Joins for control planes and workers of k0smotron."""
+"""Simulation of control planes and workers with k0smotron: joins and status."""
 
 from __future__ import annotations
 
@@ -92,5 +92,5 @@ def test_bootstrap_data_comes_in_the_format_that_is_asked_for(
         assert "#cloud-config" in data["value"]
     status = view.get(kind[1], "m1", "acme")["status"]
     assert (status["dataSecretName"], status["initialization"]) == ("m1", {"dataSecretCreated": True})
-    # Published: k0smotron's kind has no place for it.
+    # Limited by the published schema: k0smotron's kind has no field for it.
     assert ("observedGeneration" in status) is (kind == KUBEADM)

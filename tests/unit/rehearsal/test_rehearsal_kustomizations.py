@@ -1,4 +1,4 @@
-"""Simulated Kustomizations, and providers of Cluster API that wait for what they apply."""
+"""Simulated Kustomizations, and Cluster API providers that depend on their objects."""
 
 from __future__ import annotations
 

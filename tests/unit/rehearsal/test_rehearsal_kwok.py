@@ -1,4 +1,4 @@
-"""Clusters of processes, with a fake kwokctl."""
+"""Clusters of local processes, with a fake kwokctl."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monke
 
 
 def test_a_part_that_gave_up_on_a_busy_machine_is_tried_again(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A region failed to come up at load 16: its controller manager had waited for a slow API server."""
+    """A region failed at load 16: its controller manager had waited for a slow API server."""
     reason = "failed to wait for apiserver being healthy: timed out waiting for the condition"
     monkeypatch.setenv("REASON", f'"command failed" err="{reason}: failed to get apiserver /healthz status"')
     said: list[str] = []
@@ -191,7 +191,7 @@ def test_the_binaries_are_the_toolchains() -> None:
 
 
 def test_with_the_api_server_the_controller_starts_anew(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would play no more what it tried while nobody answered."""
+    """Otherwise it would not retry operations that failed while the API server was down."""
     folder = region.cluster_folder("acme")
     (folder / "bin").mkdir(parents=True)
     for part in kwok_configuration.PARTS.keys() - {"kube-apiserver"}:

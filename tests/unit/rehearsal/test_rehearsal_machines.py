@@ -1,4 +1,4 @@
-"""Simulated virtual machines and fleets: their parts, their nodes and the drivers of their volumes."""
+"""Simulated virtual machines and fleets: their objects, their nodes and the drivers of their volumes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_nobody_starts_a_vm_or_fills_a_disk_before_the_operators_are_there(objec
 
 
 def fleet(replicas: int, generation: int = 1, run: str = "Always") -> dict[str, Any]:
-    """Return a fleet whose machines have a volume each."""
+    """Return a fleet whose machines have one volume each."""
     template = {
         "metadata": {"labels": {"fleet": "desk"}},
         "spec": {

@@ -1,4 +1,4 @@
-"""The management cluster's nodes are there from the beginning, and a network with them."""
+"""The management cluster's nodes exist from the start, and become ready with the CNI."""
 
 from __future__ import annotations
 

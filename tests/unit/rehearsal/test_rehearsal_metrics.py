@@ -1,4 +1,4 @@
-"""The operator of the store of metrics in the local region: what it reports, and the Secrets of users."""
+"""The operator of the metrics store in the local region: its status, and the Secrets of users."""
 
 from __future__ import annotations
 

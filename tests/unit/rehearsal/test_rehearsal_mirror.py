@@ -1,4 +1,4 @@
-"""What a mirror knows of an API server, by a list of each kind and a watch from there on."""
+"""A mirror of an API server, by a list of each kind and a watch from its resource version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROKEN = "BROKEN"
 
 
 class Server:
-    """Lists what a test put there, and tells in a watch what the test says."""
+    """Returns configured objects in lists, and configured events in a watch."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
@@ -150,7 +150,7 @@ def test_what_was_taken_at_one_look_stays_as_it_was() -> None:
 
 
 def answered(name: str, version: int, **more: Any) -> dict[str, Any]:
-    """Return what the server answers to a change."""
+    """Return the server's response to a change."""
     return {"apiVersion": HOST[0], "kind": HOST[1], "metadata": host(name, version), **more}
 
 

@@ -1,4 +1,4 @@
-"""The name server of a local region: what it takes of whom, what it gives, and what stays when its process ends."""
+"""The name server of a local region: accepted updates, its responses, and persistence after its process ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def send(server: NameServer, message: dns.message.Message) -> str:
 
 
 def names(server: NameServer) -> list[str]:
-    """Return the records of the zone as a transfer has them, but for those that every zone has."""
+    """Return the records of the zone from a transfer, without those of every zone."""
     zone = dns.zone.Zone(ORIGIN, relativize=False)
     asked = dns.message.make_query(ORIGIN, "AXFR")
     asked.use_tsig(KEYRING)

@@ -1,4 +1,4 @@
-"""What plugins of networks refuse, and in which order they look."""
+"""Errors of CNI plug-ins, and the order of their checks."""
 
 from __future__ import annotations
 

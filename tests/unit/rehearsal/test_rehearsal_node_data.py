@@ -1,4 +1,4 @@
-"""Simulated nodes have the address that is rendered for their host, in their VPC, or they do not come up."""
+"""Simulated nodes have the rendered address of their host in their VPC, or do not become ready."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OF_MACHINE = {"labels": {claims.CLUSTER_LABEL: CLUSTER}, "ownerReferences": [{"k
 
 @pytest.fixture(scope="module")
 def lab() -> Environment:
-    """Return environment lab, whose region gives addresses."""
+    """Return environment lab, whose region allocates addresses."""
     return load_environment("lab", paths.ROOT / "environments")
 
 
 def region(lab: Environment) -> list[dict[str, Any]]:
-    """Return what is rendered for pool ``h100``, with a machine of it, and a host that matches."""
+    """Return the rendered objects of pool ``h100``, with one of its machines, and a matching host."""
     rendered = {item.kind: item.body for item in everything(lab) if isinstance(item, Manifest) and "-h100" in item.name}
     machine, bootstrap = (
         rendered[kind]["spec"]["template"]["spec"] for kind in ("Metal3MachineTemplate", "KubeadmConfigTemplate")
@@ -54,7 +54,7 @@ def region(lab: Environment) -> list[dict[str, Any]]:
 
 
 def joined(objects: Any, view: Any) -> Any:
-    """Return the tenant's cluster once the machine's host, if it got one, runs its image."""
+    """Return the tenant's cluster after the machine's host, if it got one, runs its image."""
     cluster = objects()
     for _ in range(2):
         claims.reconcile(view)

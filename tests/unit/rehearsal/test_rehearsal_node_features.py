@@ -1,4 +1,4 @@
-"""What simulated workers say of their nodes, by the configuration of the chart, and who labels nodes by it."""
+"""Features that simulated workers report by the chart's configuration, and the labels that the master sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def node(image: str, name: str = "n1", **labels: str) -> Any:
 
 
 def worker(uid: str = "of-pod") -> Any:
-    """Return the pod of the chart's DaemonSet, as Kubernetes' own controller makes it."""
+    """Return the pod of the chart's DaemonSet, as the DaemonSet controller creates it."""
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "worker", "uid": "of-set", "controller": True}
     mount = {"name": "conf", "mountPath": "/etc/kubernetes/node-feature-discovery", "readOnly": True}
     spec = {
@@ -42,7 +42,7 @@ def master() -> Any:
 
 
 def configuration(**sources: Any) -> Any:
-    """Return the ConfigMap of the chart, which is ``null`` where nobody says anything."""
+    """Return the ConfigMap of the chart, which is ``null`` without configuration."""
     text = json.dumps({"sources": sources} if sources else None)
     return obj("v1", "ConfigMap", CONFIGURATION["name"], namespace=PLACE, data={"nfd-worker.conf": text})
 

@@ -1,4 +1,4 @@
-"""Problem detectors of nodes: initial conditions everywhere, and a program of its own where a kernel log is."""
+"""Problem detectors of nodes: initial conditions on all nodes, and a separate program for each kernel log."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_monitors_of_the_kernel_log_come_from_the_image_and_from_the_values(
 
 @pytest.fixture
 def region(tmp_path: Path) -> Iterator[Region]:
-    """Return a region with one cluster, whose API server is elsewhere."""
+    """Return a region with one cluster and a fake API server."""
     found = Region("laptop", tmp_path / "region")
     point_at(found, "https://127.0.0.1:1")
     log_folder(found, "acme").mkdir(parents=True)
@@ -128,7 +128,7 @@ def point_at(region: Region, server: str) -> None:
 
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the program be Python, which waits."""
+    """Replace the program by Python, which waits."""
     launch = processes.launch
 
     def start(arguments: Any, **more: Any) -> None:
@@ -198,7 +198,7 @@ def test_a_reboot_empties_the_log_and_starts_the_program_again(region: Region, o
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """What an API server answers about a node; each patch of its status is kept."""
+    """API server responses about a node; each patch of its status is recorded."""
 
     patches: ClassVar[list[Any]] = []
 

@@ -1,4 +1,4 @@
-"""Nodes are tainted while their conditions do not satisfy a rule, as the node readiness controller has it."""
+"""Nodes are tainted while their conditions do not satisfy a rule, as in the node readiness controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SeaweedFS's operator in the local region: what it waits for, and the Secrets that it creates."""
+"""SeaweedFS's operator in the local region: prerequisites, and created Secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins for control planes, DPUs and load balancers."""
+"""Simulated control planes, DPUs and load balancers."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_bootstrap_data_waits_for_the_control_plane(objects: Any, *, initialized
 
 
 def dpu_region(**dpus_of_a: Any) -> list[dict[str, Any]]:
-    """Return two nodes with a DPU each in rack 1 and 2, and a deployment for each rack."""
+    """Return two nodes with a DPU each in racks 1 and 2, and a deployment for each rack."""
     met = {"conditions": [{"type": "PrerequisitesReady", "status": "True"}]}
 
     def deployment(rack: str, **more: Any) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def test_a_cluster_with_metallbs_own_controller_is_left_to_it(objects: Any, monk
     load_balancers.reconcile(view)
     assert given(view, "first") == []
 
-    load_balancers.give(view)  # as in the management cluster, where it does not run
+    load_balancers.give(view)  # As in the management cluster, where it does not run
     assert given(view, "first") == ["10.0.0.8"]
 
 

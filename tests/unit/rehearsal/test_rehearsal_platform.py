@@ -1,4 +1,4 @@
-"""What is given in a rehearsal: what stands on the list, where there is a place for it."""
+"""Prerequisites of a local region: created as in the list, if their namespace exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods of images that are here as programs: which runs where, with whose rights, and as long as the pod runs."""
+"""Pods of images that exist as local programs: cluster, permissions, and lifetime of each program."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_program_that_dies_is_not_started_again_at_once(region: Region, object
 def test_what_writes_names_runs_in_the_management_cluster_once_its_secrets_are_there_and_follows_them(
     region: Region, objects: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It looks into a tenant's cluster by that one's kubeconfig, which a Secret has."""
+    """It reads a tenant's cluster with the kubeconfig in a Secret."""
     management = Region("laptop", region.folder)
     monkeypatch.setattr(Region, "kubeconfig", lambda *_: region.cluster_folder("acme") / "kubeconfig.yaml")
     body = pod(

@@ -1,4 +1,4 @@
-"""Path of a pull: which registries a node's containerd asks, in which order, and which of them it reaches."""
+"""Path of a pull: registries that a node's containerd tries in order, and their reachability."""
 
 from __future__ import annotations
 

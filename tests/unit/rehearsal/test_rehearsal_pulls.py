@@ -1,4 +1,4 @@
-"""Simulated kubelets: a pod whose images are pulled gets their digests, and one that waits says why."""
+"""Simulated kubelets: a pod with pulled images gets their digests, and a waiting pod states the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("files")
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the time of the kubelets, in seconds."""
+    """Return the kubelets' clock, in seconds."""
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     monkeypatch.delenv("JACQUARD_SPEED", raising=False)

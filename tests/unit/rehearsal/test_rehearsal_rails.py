@@ -1,4 +1,4 @@
-"""Pods on rails get one interface a rail by the objects that are rendered, each with an address of its node's block."""
+"""Pods on rails get one interface for each rail by the rendered objects, with an address of the node's block."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def region() -> Environment:
 
 @dataclass
 class Played:
-    """A management cluster and a tenant's with two nodes on rails, and what is rendered of the fabric in them."""
+    """A management cluster and a tenant's cluster with two nodes on rails, and the rendered objects of the fabric."""
 
     management: Any
     tenant: Any
     exclusive: set[str]
-    """Images whose kernel keeps RDMA devices to one network namespace."""
+    """Images whose kernel restricts RDMA devices to one network namespace."""
     blocks: Blocks
     sandboxes: Sandboxes
 
@@ -85,7 +85,7 @@ class Played:
         return found
 
     def own(self, name: str, **pool: Any) -> None:
-        """Make what a tenant could: an attachment on rail 0 and, where it is described, the pool that it names."""
+        """Create objects as a tenant could: an attachment on rail 0 and, if specified, the pool that it names."""
         ours = self.tenant.get("NetworkAttachmentDefinition", f"{FABRIC}-rail-0", "default")
         config = json.loads(ours["spec"]["config"])
         config["plugins"][0]["ipam"]["poolName"] = name

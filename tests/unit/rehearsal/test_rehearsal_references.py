@@ -1,4 +1,4 @@
-"""The table of what refers to what."""
+"""The table of references between objects."""
 
 from __future__ import annotations
 

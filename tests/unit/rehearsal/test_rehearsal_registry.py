@@ -1,4 +1,4 @@
-"""The real registry with content that nobody pushed: which names it serves, and by which digests."""
+"""The real registry with generated content: served names and digests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_name_that_containerd_rejects_is_none(text: str) -> None:
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
-    """Return a region with nothing but its registry."""
+    """Return a region with only its registry."""
     try:
         binaries.path(registry.NAME)
     except ToolchainError:

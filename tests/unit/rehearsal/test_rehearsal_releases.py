@@ -1,4 +1,4 @@
-"""A release follows its source: the history begins with the chart that was installed last."""
+"""A release follows its source: the history starts with the last installed chart."""
 
 from __future__ import annotations
 

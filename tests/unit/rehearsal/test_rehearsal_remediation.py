@@ -1,4 +1,4 @@
-"""Metal3 reboots the host of an unhealthy machine, again after its timeout, and gives up; kubelets follow the power."""
+"""Metal3 reboots the host of an unhealthy machine, retries after a timeout, and stops; kubelets follow the power."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ class Region:
         return str(ready["status"])
 
     def wait_out(self) -> None:
-        """Let the timeout of the last attempt end."""
+        """Let the timeout of the last attempt elapse."""
         self.repair["status"]["lastRemediated"] = "2026-01-01T00:00:00Z"
 
     def answer(self) -> None:
-        """Do what the stage of a kubelet does when it runs again."""
+        """Execute the stage of a kubelet that is running again."""
         self.node["status"]["conditions"] = [READY, LOST]
 
 

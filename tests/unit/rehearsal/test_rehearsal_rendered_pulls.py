@@ -1,4 +1,4 @@
-"""Objects for a VPC without egress are enough for its nodes to pull images, and each of them is needed."""
+"""Rendered objects for a VPC without egress suffice for image pulls of its nodes, and each of them is required."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lab() -> Environment:
 
 @pytest.fixture(scope="module")
 def rendered(lab: Environment) -> list[Any]:
-    """Return the rendered objects that a pull meets, with releases installed and the DPU of host h1 deployed."""
+    """Return the rendered objects on the path of a pull, with releases installed and the DPU of host h1 deployed."""
     found = [copy.deepcopy(dict(item.body)) for item in everything(lab) if item.kind in KINDS]
     for body in found:
         if body["kind"] == "HelmRelease":
@@ -44,7 +44,7 @@ def rendered(lab: Environment) -> list[Any]:
 
 
 def files(lab: Environment) -> list[dict[str, str]]:
-    """Return the files of a node that is made from the data of today."""
+    """Return the files of a node that is created from the current data."""
     registry = lab.region.registry
     assert registry is not None
     template = build(replace(INTENT, mirror=registry.mirror, upstreams=registry.upstreams)).bootstrap["template"]

@@ -1,4 +1,4 @@
-"""Objects that several look at cannot be changed, and serve as what they are otherwise."""
+"""Shared objects are immutable, and otherwise behave like the original types."""
 
 from __future__ import annotations
 

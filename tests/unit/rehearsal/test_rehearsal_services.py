@@ -1,4 +1,4 @@
-"""Releases that are simulated: ready as soon as the cluster has a node for the pods that Helm waits for."""
+"""Simulated releases become ready as soon as the cluster has a node for the pods that Helm waits for."""
 
 from __future__ import annotations
 

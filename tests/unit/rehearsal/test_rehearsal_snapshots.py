@@ -1,4 +1,4 @@
-"""Joins for snapshots of claims and of virtual machines."""
+"""Simulated snapshots of claims and of virtual machines."""
 
 from __future__ import annotations
 

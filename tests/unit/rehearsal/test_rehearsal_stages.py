@@ -1,4 +1,4 @@
-"""Stages made from the short form."""
+"""Stages generated from the short form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CDI makes of classes, and what a disk gets that does not say how it wants its volume."""
+"""Storage profiles that CDI creates for classes, and defaults of disks without volume settings."""
 
 from __future__ import annotations
 

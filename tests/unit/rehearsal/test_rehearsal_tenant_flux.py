@@ -1,4 +1,4 @@
-"""A simulated Flux inside a tenant's cluster: it is there once its manifests were applied, and asks for the login."""
+"""A simulated Flux inside a tenant's cluster: it runs after its manifests are applied, and requires credentials."""
 
 from __future__ import annotations
 

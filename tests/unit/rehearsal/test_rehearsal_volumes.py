@@ -106,7 +106,7 @@ def scheduled_import(objects: Any, *more: dict[str, Any], **workload: Any) -> An
         ({"nodeSelector": {"role": "system"}}, (), False),
         ({"nodeSelector": VM_POOL}, (ONLY_VMS,), False),
         ({"tolerations": TOLERATED}, (ONLY_VMS,), True),
-        ({}, ({**ONLY_VMS, "effect": "NoSchedule"},), True),  # the kubelet ignores this effect
+        ({}, ({**ONLY_VMS, "effect": "NoSchedule"},), True),  # The kubelet ignores this effect.
     ],
 )
 def test_a_local_disk_is_filled_only_by_a_pod_that_fits_its_node(

@@ -33,13 +33,13 @@ KINDS = {
 
 
 class FakeApiServer:
-    """What the server holds and was asked; tests change both between requests.
+    """Objects of the server and received requests; tests change both between requests.
 
     Attributes:
-        objects: by path.
-        requests: method, path and query of every request, in order.
-        refusals: answers to give instead, by (method, path): status and Status object.
-        after_get: called with the path after each answered GET of an object.
+        objects: Objects by path.
+        requests: Method, path and query of every request, in order.
+        refusals: Responses that replace the normal ones, by (method, path): status and Status object.
+        after_get: Called with the path after each successful GET of an object.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class FakeApiServer:
         self.uids = 0
 
     def writes(self) -> list[tuple[str, str]]:
-        """Return the requests that change something, as method and path; a dry run is marked."""
+        """Return the requests that change something, as method and path; dry runs are marked."""
         return [
             (f"{method} dry-run" if query.get("dryRun") else method, path)
             for method, path, query in self.requests
@@ -143,7 +143,7 @@ def api_server(tmp_path: Path) -> Iterator[FakeApiServer]:
         do_GET = do_PATCH = do_PUT = do_DELETE = handle_one  # noqa: N815 - the names that http.server looks for
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Suppress the request log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
@@ -164,7 +164,7 @@ def write_kubeconfig(path: Path, server: str) -> None:
 
 
 class Listener(Engine):
-    """An engine that keeps the warnings it is told."""
+    """An engine that records the warnings it receives."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -175,9 +175,9 @@ class Listener(Engine):
 
 
 class Stack:
-    """One resource of the stand-in; its calls take plain inputs.
+    """One resource of the stand-in, called with plain inputs.
 
-    The servicer is called directly: what it raises is what the interceptor of the real server words.
+    The servicer is called directly; in the real server, an interceptor turns its exceptions into messages.
     """
 
     def __init__(self, engine: Engine, **inputs: str) -> None:
@@ -220,13 +220,13 @@ def _urn(inputs: dict[str, Any]) -> str:
 
 @pytest.fixture
 def engine() -> Listener:
-    """An engine that keeps the warnings it is told."""
+    """An engine that records the warnings it receives."""
     return Listener()
 
 
 @pytest.fixture
 def configure(tmp_path: Path, engine: Listener) -> Callable[..., Stack]:
-    """Return a function that makes the stand-in for the fake server; it takes more inputs of the provider."""
+    """Return a function that configures the stand-in for the fake server, with further provider inputs."""
 
     def make(**inputs: str) -> Stack:
         given = {"kubeconfig": str(tmp_path / "kubeconfig"), "enableConfigMapMutable": "true", **inputs}
@@ -237,5 +237,5 @@ def configure(tmp_path: Path, engine: Listener) -> Callable[..., Stack]:
 
 @pytest.fixture
 def kube(configure: Callable[..., Stack], api_server: FakeApiServer) -> Stack:  # noqa: ARG001 - it has to run
-    """The stand-in in front of the fake server."""
+    """The stand-in, connected to the fake server."""
     return configure()

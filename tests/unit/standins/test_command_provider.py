@@ -1,4 +1,4 @@
-"""The command stand-in: real commands, no engine."""
+"""The command stand-in: real commands without an engine."""
 
 import os
 import threading
@@ -21,7 +21,7 @@ INSTALL = "install the vendor's provider: pulumi plugin install resource command
 
 
 class Log(Engine):
-    """Keeps the lines it is told."""
+    """Records the lines it receives."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -189,7 +189,7 @@ def test_logging_chooses_what_is_shown(provider: Any, log: Log, logging: str | N
 def test_what_a_command_leaves_in_the_background_does_not_hold_it(provider: Any, tmp_path: Path) -> None:
     made = create(provider, {"create": f"sleep 60 & echo $! > {tmp_path}/pid; echo done"}).plain
 
-    os.kill(int((tmp_path / "pid").read_text()), 9)  # fails when it has ended: then it was waited for
+    os.kill(int((tmp_path / "pid").read_text()), 9)  # Fails if the process has been waited for.
     assert made["stdout"] == "done"
 
 

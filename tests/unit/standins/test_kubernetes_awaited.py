@@ -1,4 +1,4 @@
-"""Kinds that are awaited without an annotation, by counts, addresses and phases."""
+"""Kinds whose readiness is awaited without an annotation, by counts, addresses and phases."""
 
 from typing import Any
 

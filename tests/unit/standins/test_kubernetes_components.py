@@ -1,4 +1,4 @@
-"""Components that the kubernetes stand-in makes, in front of a monitor that keeps what it is asked to register."""
+"""Components of the kubernetes stand-in, with a monitor that records registrations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOM = "{apiVersion: toy.dev/v1, kind: Loom, metadata: {name: jacquard, namespac
 
 
 class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
-    """Keeps requests in the order they come; refuses the kinds in ``refused``."""
+    """Records requests in order; rejects the kinds in ``refused``."""
 
     def __init__(self) -> None:
         self.asked: list[resource_pb2.RegisterResourceRequest] = []

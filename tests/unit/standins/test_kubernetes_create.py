@@ -1,4 +1,4 @@
-"""Create and Update against a small API server."""
+"""Create and Update with a small API server."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Check and Diff of the kubernetes stand-in as the engine sees them; no request is made."""
+"""Check and Diff of the kubernetes stand-in as called by the engine, without requests."""
 
 from typing import Any
 

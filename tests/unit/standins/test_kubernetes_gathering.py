@@ -1,4 +1,4 @@
-"""Which objects components of the kubernetes stand-in stand for, and in which order those are made."""
+"""Objects of the kubernetes stand-in's components, and the order of their creation."""
 
 from __future__ import annotations
 

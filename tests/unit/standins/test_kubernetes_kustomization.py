@@ -1,4 +1,4 @@
-"""Folders that kustomize builds for programs of the kubernetes stand-in, by the real kubectl."""
+"""Folders that the real kubectl builds with kustomize for programs of the kubernetes stand-in."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from jacquard.providers.rpc.values import decode, encode
 
 @pytest.fixture
 def _kubectl(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Find the built kubectl, as commands do that `jacquard env` was evaluated for; where none is built, the user's."""
+    """Return the built kubectl, as in an environment of `jacquard env`; the user's one if it is not built."""
     with contextlib.suppress(ToolchainError):
         monkeypatch.setenv("PATH", str(binaries.path("kubectl").parent))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kustomization beside the program."""
+    """A kustomization next to the program."""
     monkeypatch.chdir(tmp_path)
     made = tmp_path / "looms"
     made.mkdir()

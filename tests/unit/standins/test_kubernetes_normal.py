@@ -1,4 +1,4 @@
-"""Quantities and the table of fields, by which inputs get one spelling."""
+"""Normalisation of inputs: quantities, and the table of fields."""
 
 import json
 from pathlib import Path

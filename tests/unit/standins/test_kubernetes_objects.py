@@ -1,4 +1,4 @@
-"""Objects as inputs and outputs."""
+"""Objects as inputs and outputs of the provider."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Patch resources in front of a fake API server: whose object it is does not matter, and its end deletes nothing."""
+"""Patch resources with a fake API server: for objects of any owner, and without deletion of the object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Previews against a small API server, or without one."""
+"""Previews with a small API server, and without one."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Refresh and import against a small API server, and what happens without one."""
+"""Refresh and import with a small API server, and errors without one."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Delete against a small API server."""
+"""Delete with a small API server."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def test_delete_is_foreground_and_bound_to_the_uid(kube: Any, api_server: Any) -
     kube.delete(body(), state)
 
     assert (api_server.objects, api_server.writes()[-1]) == ({}, ("DELETE", CM_PATH))
-    kube.delete(body(), state)  # gone already is as good
+    kube.delete(body(), state)  # A missing object counts as deleted.
 
 
 def test_delete_waits_for_finalizers_and_names_them(kube: Any, api_server: Any) -> None:

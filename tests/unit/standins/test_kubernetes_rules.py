@@ -1,4 +1,4 @@
-"""Which changes replace an object."""
+"""Changes that replace an object."""
 
 import pytest
 

@@ -178,7 +178,7 @@ VENDORS = {"manager": "pulumi-kubernetes", "operation": "Update", "fieldsV1": {"
 
 @pytest.fixture
 def adopting(configure: Any, api_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A provider that takes over what is there, which the vendor's provider made before the state was lost."""
+    """A provider that adopts objects that the vendor's provider created before the state was lost."""
     metadata = {"name": "a", "namespace": "toy", "uid": "theirs", "resourceVersion": "1", "managedFields": [VENDORS]}
     api_server.objects[CM_PATH] = {**BODY, "data": {"v": "1", "gone": "1"}, "metadata": metadata}
     monkeypatch.setenv("PULUMI_K8S_UPSERT_EXISTING_OBJECTS", "true")
@@ -190,7 +190,7 @@ def test_what_the_vendors_provider_made_is_taken_over_where_somebody_says_so(ado
     made = decode(adopting.create({**CHANGED, "metadata": metadata}).properties).plain
 
     assert (made["metadata"]["uid"], api_server.objects[CM_PATH]["data"]) == ("theirs", {"v": "2"})
-    # Its fields move first: else what it declared and nobody declares any more would stay.
+    # Its fields move first; otherwise fields that are no longer declared would remain.
     assert [method for method, _ in api_server.writes()] == ["PATCH", "PATCH"]
     assert api_server.objects[CM_PATH]["metadata"]["annotations"]["jacquard.dev/made-by"] == URN
 

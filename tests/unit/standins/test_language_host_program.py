@@ -1,4 +1,4 @@
-"""How the language host finds a Python and starts programs with it."""
+"""Python interpreter and start of programs by the language host."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The language host as the engine sees it."""
+"""The language host as called by the engine."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ class Context:
         self.ended: list[Callable[[], None]] = []
 
     def add_callback(self, done: Callable[[], None]) -> None:
-        """Keep what is to be done at the end of the call."""
+        """Record a callback for the end of the call."""
         self.ended.append(done)
 
     def abort(self, code: grpc.StatusCode, message: str) -> None:
@@ -37,7 +37,7 @@ class Context:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a function that runs a program's source through the host and answers the response."""
+    """Return a function that runs a program's source with the host and returns the response."""
     monkeypatch.setenv("PULUMI_PYTHON_CMD", sys.executable)
     script = tmp_path / "pulumi-language-python-exec"
     children = Children()

@@ -1,4 +1,4 @@
-"""States of the vendor's provider and of older stand-ins: no step is planned over an unchanged program."""
+"""States of the vendor's provider and of older stand-ins cause no steps for an unchanged program."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from jacquard.lab.standins.kubernetes.objects.normal import normal
 
 @pytest.fixture
 def standin(tmp_path: Path) -> DrivenStandIn:
-    """A stand-in whose cluster is not asked: a plan needs none."""
+    """A stand-in without a reachable cluster, since a plan requires none."""
     return DrivenStandIn(tmp_path / "none")
 
 
