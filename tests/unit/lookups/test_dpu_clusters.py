@@ -1,4 +1,4 @@
-"""Which cluster runs a DPU, and the links to hosts that each cluster may give out."""
+"""The cluster of each DPU, and the host links that each cluster may allocate."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_vpc_has_a_link_for_each_of_its_hosts_where_its_dpu_is(region: Environ
     at = [DpuClusters(TWO).of(host) for host in mine]
     held = {name: sum(part.last - part.first + 1 for part in parts) for name, parts in vpc.links.items()}
     assert held == {name: -(-at.count(name) // 4) * 4 for name in ("one", "two")}
-    assert lock.vpcs["globex"].links == {}  # OVN has one bridge for all its hosts
+    assert lock.vpcs["globex"].links == {}  # OVN has one bridge for all its hosts.
 
 
 def test_a_region_that_lists_no_dpu_clusters_counts_no_links(region: Environment) -> None:

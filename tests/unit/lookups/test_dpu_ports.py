@@ -1,4 +1,4 @@
-"""The port on which load balancers of a cluster are announced: of its images, of its region, or of old data."""
+"""The port that announces a cluster's load balancers: from its images, its region, or old data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes between two sets of objects, and what the table says that each change does."""
+"""Changes between two sets of objects, and the effect of each change by the table."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def thing(
 
 
 def labelled(kind: tuple[str, str], **labels: str) -> Manifest:
-    """Return an object with labels and nothing else."""
+    """Return an object that only has labels."""
     metadata = {"name": "one", "namespace": "there", "labels": labels}
     return Manifest(body={"apiVersion": kind[0], "kind": kind[1], "metadata": metadata})
 
 
 def found(before: Json, after: Json, kind: tuple[str, str] = GROUP) -> dict[str, Effect]:
-    """Return the effects of another spec, by path."""
+    """Return the effects of a change of the spec, by path."""
     both = ([thing(kind, spec=spec)] for spec in (before, after))
     return {change.path: change.effect for change in changes(*both)}
 

@@ -1,4 +1,4 @@
-"""What edits of VMs do to those that run, as the table says it of what is rendered before and after."""
+"""Effects of VM edits on running VMs, by the table and the rendered objects before and after."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from components.specs.vms.vm_offering import RootSpec
 
 @pytest.fixture
 def offering(region: Environment) -> VmOfferingInput:
-    """Return the offering of environment laptop, whose machine has a root that is kept."""
+    """Return the VM offering of environment laptop, whose machine has a persistent root disk."""
     [found] = (offered for placed in clusters(region) for offered in of_cluster(region, placed))
     return edited(found, root=RootSpec(size="600Gi", storage_class="shared-vast"))
 
 
 def edited(offering: VmOfferingInput, **told: Any) -> VmOfferingInput:
-    """Return ``offering`` whose machine is told otherwise."""
+    """Return ``offering`` with other fields of its machine."""
     [machine] = offering.machines
     return replace(offering, machines=(replace(machine, spec=machine.spec.model_copy(update=told)),))
 
 
 def effects(before: VmOfferingInput, after: VmOfferingInput) -> dict[tuple[str, str], tuple[Effect, When | None]]:
-    """Return what each change does and when, by the kind and the last two steps of its path."""
+    """Return effect and time of each change, by the kind and the last two steps of its path."""
     return {
         (change.manifest.kind, ".".join(change.path.split(".")[-2:])): (change.effect, change.row and change.row.when)
         for change in changes(objects(before.render()), objects(after.render()))

@@ -1,4 +1,4 @@
-"""The table of effects: its rows, what they cover of all that is rendered, and how a file of it is read."""
+"""The table of effects: its rows, their coverage of all rendered objects, and the parser of its files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_other_members_of_a_data_store_may_be_those_of_an_empty_etcd() -> None:
 
 @pytest.fixture(scope="module")
 def written(rendered: list[Manifest]) -> list[Change]:
-    """What happens when any of these comes, gets each of its fields, or goes."""
+    """Effects of the creation of each of these objects, of each of its fields, and of its deletion."""
     return [
         change
         for item in rendered
@@ -75,14 +75,14 @@ def written(rendered: list[Manifest]) -> list[Change]:
 
 
 def bare(item: Manifest) -> Manifest:
-    """Return the object with nothing but its identity."""
+    """Return the object with its identity only."""
     metadata = {key: item.body["metadata"][key] for key in ("name", "namespace") if key in item.body["metadata"]}
     body = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata}
     return Manifest(body=body, cluster=item.cluster)
 
 
 def paths_of(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of all values, entries of lists as one."""
+    """Yield the paths of all values; list entries share a path."""
     inner = (
         value.items() if isinstance(value, dict) else (("*", one) for one in value) if isinstance(value, list) else ()
     )
@@ -116,7 +116,7 @@ def every_row() -> list[tuple[str, Row]]:
 
 
 def fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    """Tell whether a path of the table covers a path of an object."""
+    """Return whether a path of the table covers a path of an object."""
     if pattern[-1:] == ("**",):
         pattern = (*pattern[:-1], *path[len(pattern) - 1 :])
     return len(pattern) == len(path) and all(step in ("*", other) for step, other in zip(pattern, path, strict=True))

@@ -1,4 +1,4 @@
-"""Which Secrets a store delivers: all that are on the list of prerequisites otherwise, each once."""
+"""Secrets that an external store delivers: all that are otherwise prerequisites, each once."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def without_store(environment: Environment) -> Environment:
 
 
 Secrets = dict[tuple[str, str], set[str]]
-"""Keys of each Secret that somebody has to give, by cluster and place."""
+"""Keys of each required Secret, by cluster and place."""
 
 
 def secrets(every: Iterable[Manifest]) -> Secrets:
-    """Return the Secrets that those who apply ``every`` have to give."""
+    """Return the Secrets that users who apply ``every`` must create."""
     found = missing_targets(every, references_table()).values()
     return {(one.target.cluster, str(one.target)): one.keys for one in found if one.target.kind == "Secret"}
 
 
 def delivered(every: Iterable[Manifest]) -> Counter[str]:
-    """Return how often each object that copies or pushes a Secret is rendered."""
+    """Return the number of rendered objects that copy or push each Secret."""
     return Counter(item.key for item in every if item.kind in {"ExternalSecret", "PushSecret", "SecretStore"})
 
 
 def generated(environment: Environment) -> set[str]:
-    """Return the places inside clusters of Secrets whose keys the operator of an object store creates."""
+    """Return the places inside clusters of Secrets whose keys an object store's operator creates."""
     stores = {store.name for store in environment.region.object_stores if store.seaweedfs}
     return {
         f"{namespace}/{bucket.found_as}"
@@ -59,7 +59,7 @@ def generated(environment: Environment) -> set[str]:
 
 @cache
 def wanted_without_store(name: str) -> Secrets:
-    """Return the Secrets of an environment that no store delivers, in which nothing copies one."""
+    """Return the Secrets of an environment without an external store and copies."""
     every = tuple(everything(without_store(reference(name))))
     assert delivered(every) == {}
     return secrets(every)

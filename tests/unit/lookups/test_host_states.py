@@ -1,4 +1,4 @@
-"""Table of host states: complete, consistent, and with a refusal for each transition that it does not contain."""
+"""Table of host states: complete, consistent, and with a rejection of each transition that it does not contain."""
 
 from __future__ import annotations
 

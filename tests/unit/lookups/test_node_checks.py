@@ -1,4 +1,4 @@
-"""Which faults the library's checks recognise in kernel logs, and what follows for nodes of each instance type."""
+"""Faults that the library's checks recognise in kernel logs, and their consequences for nodes of each instance type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jacquard.machine import paths
 
 CASES = yaml.safe_load(Path(__file__).with_name("fault_cases.yaml").read_text())
 _ONLY_GO, _ONLY_PYTHON = ("(?P<", "\\C"), ("(?=", "(?!", "(?<=", "(?<!", "(?>", "\\1")
-"""Beginnings of what only one of RE2 and Python's ``re`` understands."""
+"""Prefixes of syntax that only RE2 or only Python's ``re`` supports."""
 
 
 def test_the_table_is_what_the_strict_reader_accepts() -> None:
@@ -53,7 +53,7 @@ def test_a_line_of_a_kernel_log_is_recognised_as_its_fault(case: dict[str, Any])
 def test_each_check_has_a_case() -> None:
     seen = {name for case in CASES for name in case["checks"]}
 
-    # Docker's hung task is upstream's own, XFS's too.
+    # Docker's hung task pattern is upstream's, like that of XFS.
     of_log = {name for name, check in library_checks().items() if check.detector is Detector.KERNEL_LOG}
     assert of_log - seen == {"kernel-deadlock", "xfs-shut-down"}
 

@@ -1,4 +1,4 @@
-"""A region installs the charts that its backends, storage and VMs ask for, and no others."""
+"""A region installs exactly the charts that its backends, storage and VMs require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each field of a pool does to its nodes: the table, and what changing the field does to the objects."""
+"""Effect of each pool field on nodes: the table, compared with the objects after a change of the field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails together, and how many nodes and spares a pool has."""
+"""Failure domains of a pool, and its numbers of nodes and spares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.region.region import FailureDomain
 
 
 def _rack_scale(environment: Environment, name: str) -> Environment:
-    """Return ``environment`` with instance type ``name`` sold in racks of 18 nodes."""
+    """Return ``environment`` with instance type ``name`` allocated in racks of 18 nodes."""
     kinds = tuple(
         kind.model_copy(update={"scale": Scale.RACK, "nodes_per_rack": 18}) if kind.name == name else kind
         for kind in environment.instance_types.instance_types

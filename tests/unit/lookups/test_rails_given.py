@@ -1,4 +1,4 @@
-"""Prefixes of rails: as many addresses as nodes could need, apart, and never changed under pods that use them."""
+"""Allocation of rail prefixes: large enough for all possible nodes, disjoint, and stable while pods use them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _ant(count: int) -> tuple[object, ...]:
 
 
 def _idle(region: Environment) -> Environment:
-    """Return the region with no node yet in any group."""
+    """Return the region without nodes in any group."""
     groups = {key: changed(group, nodes=0) for key, group in region.allocations.groups.items()}
     return changed(region, allocations=changed(region.allocations, groups=groups))
 

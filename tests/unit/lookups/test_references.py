@@ -1,4 +1,4 @@
-"""The table of references and the walk that reads it: nothing that objects refer to is forgotten."""
+"""The table of references and the walk that reads it cover all references of objects."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def laptop() -> Environment:
 
 
 def with_every_file(environment: Environment) -> Environment:
-    """Return ``environment`` with API servers that are told all that a Secret or ConfigMap holds."""
+    """Return ``environment`` with API servers that use all possible Secrets and ConfigMaps."""
 
     def told(cluster: ClusterSpec) -> ClusterSpec:
         return changed(cluster, api_server=API_SERVER, oidc=OIDC, cni_seed="first-network")
@@ -75,14 +75,14 @@ def with_every_file(environment: Environment) -> Environment:
 
 
 def by_default(environment: Environment) -> Environment:
-    """Return ``environment`` with the images that controllers choose themselves."""
+    """Return ``environment`` with the default images of controllers."""
     planes = changed(environment.region.control_planes, registry=None)
     versions = changed(environment.versions, ironic=None)
     return changed(environment, versions=versions, region=changed(environment.region, control_planes=planes))
 
 
 def of_choices() -> Iterator[tuple[str, Environment]]:
-    """Yield each environment, and what the laptop comes to by each choice of backends."""
+    """Yield each environment, and the laptop with each choice of backends."""
     for name in REFERENCES:
         yield name, reference(name)
     yield "fullest pools", with_complete_pools(laptop())
@@ -126,7 +126,7 @@ def test_every_field_that_looks_like_a_reference_is_in_the_table(chosen: tuple[M
 
 
 def distinct(items: tuple[Manifest, ...]) -> Iterator[Manifest]:
-    """Yield the objects of which there are few of a kind, and of the others some."""
+    """Yield all objects of rare kinds, and some of each frequent kind."""
     count: dict[str, int] = {}
     for item in items:
         count[item.kind] = count.get(item.kind, 0) + 1
@@ -228,7 +228,7 @@ def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
 
 
 def test_nodes_for_the_controllers_of_dpus_are_asked_for_where_dpf_is_and_nowhere_else() -> None:
-    """DPF's controllers run on nodes with one label alone, and its chart's value moves none but the operator."""
+    """DPF's controllers only run on nodes with one label, and its chart's value affects only the operator."""
     asked, needed = set(), set()
     for name in REFERENCES:
         items = rendered(reference(name))

@@ -47,7 +47,7 @@ def required(*terms: dict[str, Any]) -> dict[str, Any]:
         (required(term("memory", "Gt", "1")), (), AFFINITY),
         (required({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}), (), ""),
         (required({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}), (), AFFINITY),
-        (required({}), (), AFFINITY),  # a term without requirements matches no node
+        (required({}), (), AFFINITY),  # A term without requirements matches no node.
         (required(), (), AFFINITY),
         ({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}}, (), ""),
         ({}, (AVOIDED,), ""),
@@ -80,7 +80,7 @@ def test_the_scheduler(pod: dict[str, Any], taints: tuple[dict[str, str], ...], 
         (
             {"tolerations": [{"key": "repair", "operator": "Exists"}]},
             "",
-        ),  # not of workload=training, which evicts no pod
+        ),  # Not of workload=training, which evicts no pod
         ({}, "has taint repair:NoExecute"),
         ({"nodeSelector": {"role": "worker"}}, "lacks label role=worker"),
         (required(term("role", "In", "worker")), AFFINITY),

@@ -1,4 +1,4 @@
-"""Who may read which Secret by what is rendered, as the page says it."""
+"""Read access to Secrets by the rendered objects, compared with the documented table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUP = "rbac.authorization.k8s.io"
 
 @cache
 def loaded() -> tuple[Environment, ...]:
-    """Return all environments, and one whose nodes boot an ISO, and so need the join service."""
+    """Return all environments, and one whose nodes boot an ISO and therefore require the join service."""
     every = [reference(name) for name in REFERENCES]
     return (*every, with_complete_pools(every[2]))
 
@@ -45,7 +45,7 @@ def stores() -> frozenset[str]:
 
 
 def said(value: str) -> str:
-    """Return ``value`` without the name of the cluster or data store, or the number of the storage pod, in it."""
+    """Return ``value`` without the name of its cluster or data store, and without the number of its storage pod."""
     value = re.sub(r"((?:metrics|logs)-backup)-\d+$", r"\1-<pod>", value)
     name = max((one for one in clusters() if one in value), key=len, default="")
     store = next((one for one in stores() if f"{one}-etcd" in value), "")

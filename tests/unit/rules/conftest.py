@@ -12,7 +12,7 @@ from components.specs.reading.loader import load_environment
 
 @pytest.fixture
 def both(laptop: Any) -> Any:
-    """Return a function that edits the second of two regions, copies of one another, and returns both."""
+    """Return a function that edits the second of two equal regions, and returns both."""
     other = laptop.root / "palmtop"
 
     def load(*edits: tuple[str, str], first: tuple[tuple[str, str], ...] = ()) -> list[Environment]:

@@ -1,4 +1,4 @@
-"""Advisory periods of new rules: which rules may have one, for how long, and that the page lists each."""
+"""Advisory periods of new rules: permitted rules, maximum duration, and their list on the page."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from policies.rules import RULES
 from policies.verdict import Severity
 
 LONGEST = dt.timedelta(days=180)
-"""Longest time from a commit to the end of a period, in which one release is made."""
+"""Maximum time from a commit to the end of a period, in which one release is made."""
 KEPT = dt.timedelta(days=30)
-"""Time in which a declaration may stay after the end of its period."""
+"""Maximum time that a declaration may stay after the end of its period."""
 PERIOD = AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1))
 LAST_WARNING, FIRST_ERROR = dt.date(2027, 2, 28), dt.date(2027, 3, 1)
 
@@ -37,7 +37,7 @@ def declared() -> dict[str, AdvisoryPeriod]:
 
 
 def faults(period: AdvisoryPeriod, today: dt.date, releases: list[str]) -> Iterator[str]:
-    """Yield what is wrong with a declaration on ``today``, with ``releases`` from the newest to the oldest."""
+    """Yield the errors of a declaration on ``today``, with ``releases`` from the newest to the oldest."""
     if today > period.binding + KEPT:
         yield f"its period ended on {period.binding}; remove the declaration"
     if period.binding > today + LONGEST:

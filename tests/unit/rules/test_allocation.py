@@ -1,4 +1,4 @@
-"""What ``jacquard allocate`` gives, keeps and frees."""
+"""Assigned, kept and released numbers and hosts of ``jacquard allocate``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contradictions between files: the whole report, and the remedy it names."""
+"""Contradictions between files: the complete report, and the remedy in it."""
 
 from __future__ import annotations
 

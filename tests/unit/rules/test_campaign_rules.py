@@ -1,4 +1,4 @@
-"""Texts of wrong campaigns: of the file, and of names and orders that contradict the fleet."""
+"""Error texts of invalid campaigns: in the file, and for names and orders that contradict the fleet."""
 
 from __future__ import annotations
 

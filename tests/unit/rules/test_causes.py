@@ -1,4 +1,4 @@
-"""Files and folders that are lost: what was lost is told, and nothing that only follows from it."""
+"""Missing files and folders: the report names them, without consequential problems."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_is_lost_is_told_alone(laptop: Any, folder: str, edit: Any, text: s
 
 
 def _refuse(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Refuse to list folders of ``names``; the tests may run as a user that no file mode refuses."""
+    """Make listing of folders ``names`` fail, since root can read folders with any mode."""
     listing = os.listdir
 
     def listdir(folder: Any = ".") -> list[str]:

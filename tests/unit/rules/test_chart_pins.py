@@ -1,4 +1,4 @@
-"""Pins of charts follow clusters that come and go, while a rollout is open and afterwards."""
+"""Chart pins follow new and deleted clusters, during an open rollout and afterwards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from components.specs.reading.lock_text import paired
 
 @pytest.fixture
 def three(laptop: Any) -> Any:
-    """Return the laptop with three clusters that have the chart, and a newer release of it."""
+    """Return laptop with three clusters that use the chart, and a newer release of it."""
     with_third_cluster(laptop)
     with_newer_release(laptop)
     with_waves(laptop)

@@ -1,4 +1,4 @@
-"""Charts in clusters follow their pins, and only a promotion moves those: in waves, with evidence, and back."""
+"""Charts in clusters follow their pins, which only promotions change: in waves, with evidence, with rollback."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from components.specs.reading.problems import SpecError
 
 @pytest.fixture
 def three(laptop: Any) -> Any:
-    """Return the laptop with three clusters that have the chart, and a newer release of it."""
+    """Return laptop with three clusters that use the chart, and a newer release of it."""
     with_third_cluster(laptop)
     with_newer_release(laptop)
     with_waves(laptop)
@@ -43,7 +43,7 @@ def three(laptop: Any) -> Any:
 
 
 def refused(environment: Environment, number: int, **changes: Any) -> str:
-    """Return why wave ``number`` may not move with evidence of the canary that says ``changes``."""
+    """Return the reason why wave ``number`` is rejected for evidence of the canary with ``changes``."""
     evidence = seen(environment, "globex-eval", "globex-lab", **changes)
     with pytest.raises(SpecError) as caught:
         Promotion(environment, PROMOTED, NEW).next_wave(number, evidence)

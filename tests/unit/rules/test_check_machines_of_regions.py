@@ -1,4 +1,4 @@
-"""Machines, ports and buckets that only one region can have, reported with the file and line of both."""
+"""Machines, ports and buckets that must be unique across regions, reported with the file and line of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What regions must not share, told with the file and line of both."""
+"""Values that regions must not share, reported with the file and line of both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ APART = (
     ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
     ("203.0.113.0/24", "198.51.100.0/24"),
 )
-"""Edits of a region on the backbone, after which it shares no network and no number with another one."""
+"""Edits that make the networks and numbers of a region on the backbone unique."""
 
 
 def test_regions_that_nothing_connects_may_repeat_networks_and_numbers(both: Any) -> None:
@@ -55,7 +55,7 @@ def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_
 
 
 def _borders(mine: str, theirs: str, *, backbone: bool = True) -> tuple[Any, Any]:
-    """Return edits of two regions, with a border each, whose ranges of numbers are disjoint."""
+    """Return edits that add an edge router to each of two regions, with disjoint ranges of numbers."""
     common = "  backbone: wan-1\n" if backbone else ""
     edits = (
         ("  vni: 10000-19999\n", f"  vni: 20000-29999\n{common}  border: {mine}\n"),

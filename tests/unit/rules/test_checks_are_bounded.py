@@ -1,4 +1,4 @@
-"""A region with thousands of mistakes of one kind is told the first of them, and that there are more."""
+"""Reports of thousands of equal mistakes show the first ones, and the number of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The relation between rules: without cycles, of rules that exist, and each row hides what it declares."""
+"""The relation between rules: acyclic, between existing rules, and each row hides its consequence."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SERVING = """    queues:
     serving: {priority: high, endpoints: [{name: chat, namespace: nightly, pool: lab, groups: 5}]}
     namespaces:"""
 GIVEN = "load_balancers: 10.65.17.0/26"
-"""The end of the first VPC in the lock file, to which a hand edit adds."""
+"""End of the first VPC in the lock file, after which manual edits insert text."""
 
 PINNED_CHART = [
     ["../catalog/versions.yaml", "version: 1.20.0,", "version: 1.20.1,"],
@@ -227,7 +227,7 @@ CASES = [
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
     ("networks.vpc-sizes", "more-prefixes.sizes", [MORE_HOSTS, ALLOCATE, [ACME, "size: /25", "size: /32"]]),
 ]
-"""Cause, consequence, and edits of the example after which both are found. An edit of one item is a lost file."""
+"""Cause, consequence, and edits of the example that cause both. An edit with one item is a missing file."""
 
 
 @pytest.mark.parametrize(("cause", "consequence", "edits"), CASES)

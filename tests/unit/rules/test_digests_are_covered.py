@@ -1,4 +1,4 @@
-"""Every digest of the data has its versions checked, or a reason why it has none."""
+"""Every digest of the data has its versions checked, or a documented exception."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ EXCEPTIONS = {
     "DpuIntent.sha256": OF_PINS,
     "ChartIntent.digest": OF_PINS,
 }
-"""Fields with a digest that no version of the catalogue belongs to, each with the reason."""
+"""Fields with a digest but without a version in the catalogue, with the reason."""
 
 
 def digests(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the digests in ``value``, each after its model and field."""
+    """Yield the digests in ``value``, each with its model and field."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""DPUs follow their pinned intents, and only a promotion moves those: in waves, with evidence, and back."""
+"""DPUs follow their pinned intents, which only promotions change: in waves, with evidence, with rollback."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence
 
 WITHOUT_OTHER_USE = ("virtual_functions", "url")
-"""Fields that nothing but the templates of DPUs is made of."""
+"""Fields that only the templates of DPUs use."""
 
 
 def flashes(environment: Environment) -> list[Any]:
-    """Return all that DPF flashes a DPU for: BFBs, flavors, and who names which."""
+    """Return all flash inputs of DPUs: BFBs, flavors, and their references."""
     found: list[Any] = []
     for part in slices(environment):
         for item in objects(manifests(environment, part)):

@@ -1,4 +1,4 @@
-"""A lock file that somebody edited: told as that and where it stands, and no mistake of the data because of it."""
+"""Manually edited lock files are reported as such with their position, without consequential problems of the data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ALLOCATIONS = "allocations.lock.yaml"
 
 
 def _told(laptop: Any) -> list[str]:
-    """Return place and path of what is told, and of its text what stands before the reason."""
+    """Return place and path of the report, and its text up to the reason."""
     return [" ".join(line.split()).split(";")[0] for line in laptop.report().splitlines()[1:]]
 
 

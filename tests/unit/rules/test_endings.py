@@ -1,4 +1,4 @@
-"""How clusters and pools end: in two steps, so that what runs on them goes before they do."""
+"""Clusters and pools are deleted in two steps, so that their workloads are deleted first."""
 
 from __future__ import annotations
 

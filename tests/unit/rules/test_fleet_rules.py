@@ -1,4 +1,4 @@
-"""What ``fleet.yaml`` says about regions, against the regions themselves; texts of wrong files."""
+"""Entries of ``fleet.yaml`` compared with the regions; error texts of invalid files."""
 
 from __future__ import annotations
 

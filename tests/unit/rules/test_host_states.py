@@ -1,4 +1,4 @@
-"""Advice about the life cycle of hosts in a change, with its whole text."""
+"""Complete texts of advice about the life cycle of hosts in a change."""
 
 from __future__ import annotations
 

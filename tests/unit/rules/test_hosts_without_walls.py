@@ -1,4 +1,4 @@
-"""A tenant with whole nodes needs a backend that isolates hosts, unless it is alone or a waiver names it."""
+"""A tenant with whole nodes requires a backend that isolates hosts, unless it is the only tenant or has a waiver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN = [name for name, border in NETWORK_BACKENDS.items() if not border.isolates
 
 
 def _behind(isolation: Isolation, name: str, count: int = 2) -> TenantSpec:
-    """Return a tenant whose VPC is isolated so, with that many nodes, or with none and no pool."""
+    """Return a tenant whose VPC has this isolation, with ``nodes`` nodes, or without a pool if zero."""
     made = tenant(name, *([nodes(count)] if count else []))
     return changed(made, vpcs=(changed(made.vpcs[0], isolation=isolation),))
 

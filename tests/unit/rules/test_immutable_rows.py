@@ -1,4 +1,4 @@
-"""Each edit that reaches what is immutable is given to the engine by a test, or refused by a rule: never both."""
+"""Each edit of an immutable field is either applied by the engine in a test, or rejected by a rule: never both."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ APPLIED = {
     "to Kube-OVN, where no node runs": _THERE_AND_BACK,
     "from Kube-OVN, where no node runs": _THERE_AND_BACK,
 }
-"""File and name of the test in which the engine is given an edit."""
+"""File and name of the test that applies the edit with the engine."""
 REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "another `isolation`, where nodes run": (
         "networks.isolation-kept",
@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [(GLOBEX, "- name: globex\n", "- name: other\n"), (GLOBEX, "vpc: globex\n", "vpc: other\n")],
     ),
 }
-"""The rule, and the edit of the laptop that breaks it, by the edit as the page has it."""
+"""The rule and the edit of laptop that violates it, by the edit on the page."""
 FLASHED = {
     "`dpus.image`": (
         "BFB",
@@ -75,7 +75,7 @@ FLASHED = {
     ),
     "`registry.mirror`": ("DPUFlavor", [("region.yaml", "mirror: elsewhere.laptop", "mirror: another.laptop")]),
 }
-"""The kind of which there is another object, and the edit of the laptop that makes it, by the edit on the page."""
+"""Kind of the new object, and the edit of laptop that creates it, by the edit on the page."""
 _TABLE = re.compile(r"^\| immutable \| edit \| .*\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 
 
@@ -86,7 +86,7 @@ def rows() -> list[list[str]]:
 
 
 def flashed(bench: Any) -> dict[str, Manifest]:
-    """Return what DPUs are flashed with."""
+    """Return the flash inputs of DPUs."""
     environment = bench.load()
     every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
     return {item.key: item for item in every if item.kind in {"BFB", "DPUFlavor"}}
@@ -109,7 +109,7 @@ def test_what_is_applied_has_a_test_of_the_engine(file: str, name: str) -> None:
 def test_each_word_for_what_dpus_are_makes_another_object_and_changes_none(laptop: Any, edit: str) -> None:
     kind, changes = FLASHED[edit]
     laptop.edit(*DATA["mirror"][0])
-    laptop.promote_dpus()  # to the newest templates, which any edit would bring besides
+    laptop.promote_dpus()  # Promote to the newest templates first, since any edit would do so as well.
     before = flashed(laptop)
     for change in changes:
         laptop.edit(*change)

@@ -1,4 +1,4 @@
-"""Lock files of a region: none is begun anew while the other is there, none is another region's, none is older."""
+"""Lock files of a region: never recreated without the other one, not of another region, and not older than the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lock files under version control: branches that both allocate conflict, and every way out ends in a sound file."""
+"""Lock files under version control: parallel allocations conflict, and every resolution results in a valid file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _commit(laptop: Any, message: str) -> None:
 
 
 def _add_rack(laptop: Any) -> None:
-    """Add four CPU hosts: two for each of the tenants to come, and their spares."""
+    """Add four CPU hosts: two for each of the later tenants, including spares."""
     hall = laptop.folder / "inventory" / "hall-a.csv"
     rows = [row for row in hall.read_text(encoding="utf-8").splitlines() if row.startswith("a04,")][:4]
     new = [re.sub(r"(a|A|10\.1\.|:)(0?)4(?=[-\d.:,])", r"\g<1>\g<2>5", row) for row in rows]
@@ -44,7 +44,7 @@ def _add_tenant(laptop: Any, name: str) -> None:
 
 
 def _conflicting(laptop: Any, *, ours: str = "bee", theirs: str = "yak") -> list[str]:
-    """Merge a branch that adds tenant ``theirs`` into one that adds ``ours``, and return the files in conflict."""
+    """Merge a branch that adds tenant ``theirs`` into one that adds ``ours``; return the files in conflict."""
     assert _git(laptop, "init", "--quiet", "--initial-branch", "main").returncode == 0
     _add_rack(laptop)
     _commit(laptop, "before")

@@ -1,4 +1,4 @@
-"""Texts of wrong orders: of the file, and of names that no region has."""
+"""Error texts of invalid orders: in the file, and for names that no region has."""
 
 from __future__ import annotations
 

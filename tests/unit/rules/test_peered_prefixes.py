@@ -1,4 +1,4 @@
-"""Peers never have an address in common: each prefix of tenants is given once, whoever edits the lock file."""
+"""Peered VPCs never share an address: each tenant prefix is allocated once, even in edited lock files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a version vector comes by manifests: in each cluster that wants it, and nowhere else."""
+"""Parts of a version vector that are delivered by manifests, in exactly the clusters that require them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.specs.environment import Environment
 
 
 def flux_objects(environment: Environment) -> Counter[tuple[str, str]]:
-    """Count the releases and Kustomizations of the platform that bring each chart or artefact, but Cluster API's."""
+    """Count the platform's releases and Kustomizations of each chart or artefact, without those of Cluster API."""
     found: Counter[tuple[str, str]] = Counter()
     for item in everything(environment):
         if item.cluster != MANAGEMENT:

@@ -1,4 +1,4 @@
-"""Where clusters that do not name a data store keep their state."""
+"""Data stores of clusters that do not name one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEDICATED = ("region.yaml", "  data_stores:\n", "  dedicated: {storage_class: fa
 
 @pytest.fixture
 def placed(laptop: Any) -> Any:
-    """Return laptop whose clusters leave the data store open and are new."""
+    """Return laptop with new clusters that name no data store."""
     for file in (ACME, GLOBEX):
         laptop.edit(file, ", data_store: shared-a", "")
     (laptop.folder / "images.lock.yaml").unlink()

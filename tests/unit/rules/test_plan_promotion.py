@@ -1,4 +1,4 @@
-"""Which pins a promotion moves, and what it refuses."""
+"""Pins that a promotion changes, and rejected promotions."""
 
 from __future__ import annotations
 
@@ -214,4 +214,4 @@ def test_a_pool_with_a_waiver_may_leave_the_channel_when_somebody_promotes_it(la
     assert [item.text for item in lock_pins.pins(moved) if "channel" in item.text] == []
     image = choose_image(environment, train.cluster, train.pool)
     assert image is not None
-    assert image.version == "gpu-2026.11.1"  # what nobody asks for stays in the channel
+    assert image.version == "gpu-2026.11.1"  # Unrequested versions stay in the channel.

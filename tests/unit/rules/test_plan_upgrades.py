@@ -1,4 +1,4 @@
-"""Which steps the pins of control planes take, what is refused."""
+"""Steps of control plane pins, and rejected steps."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ACME = "tenants/acme.yaml"
 
 @pytest.fixture
 def ready(laptop: Any) -> Any:
-    """Return laptop where acme asks for the newer minor version of the catalogue, with dedicated data stores."""
+    """Return laptop with dedicated data stores, where acme requests the newer minor version of the catalogue."""
     laptop.edit(ACME, "version: v1.35.2", "version: v1.36.1")
     laptop.edit("region.yaml", "  data_stores:\n", "  dedicated: {storage_class: fast}\n  data_stores:\n")
     return laptop
 
 
 def running(environment: Environment, cluster: str, version: str) -> Environment:
-    """Return ``environment`` with the control plane of ``cluster`` at ``version``, whatever led there."""
+    """Return ``environment`` with the control plane of ``cluster`` at ``version``, without an upgrade path."""
     pins = environment.image_pins.control_planes
     changed = pins | {cluster: pins[cluster].model_copy(update={"version": version})}
     lock = environment.image_pins.model_copy(update={"control_planes": changed})

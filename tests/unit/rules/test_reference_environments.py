@@ -1,4 +1,4 @@
-"""What holds for every environment of this repository, whatever its size and backends."""
+"""Invariants of every environment of this repository, of any size and with any backends."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py"
 RESOURCES_PER_STACK = 320
 """The file backend rewrites the whole state twice per operation: 500 resources take 8 times as long as 100."""
 OF_A_CLUSTER = 3
-"""What a stack needs to reach one cluster: a provider of single objects, one of sets, the kubeconfig's command."""
+"""Resources for access to one cluster: a provider of single objects, one of sets, the kubeconfig's command."""
 
 EVERYWHERE = (None, "default", "kube-system")
-"""No namespace, and those that every cluster has."""
+"""No namespace, and the namespaces of every cluster."""
 
 
 @cache

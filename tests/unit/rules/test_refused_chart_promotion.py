@@ -1,4 +1,4 @@
-"""Releases of charts that no cluster may have, and charts that are not promoted: the promotion is refused."""
+"""Rejected chart promotions: releases that are invalid for a cluster, and charts that are not promoted."""
 
 from __future__ import annotations
 

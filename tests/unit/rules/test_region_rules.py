@@ -1,4 +1,4 @@
-"""Rules over a region, one at a time: the whole report, and the remedy it names."""
+"""Rules over a region, one at a time: the complete report, and the remedy in it."""
 
 from __future__ import annotations
 

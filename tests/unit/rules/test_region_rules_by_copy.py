@@ -1,4 +1,4 @@
-"""Rules whose case would be long to write as data, on copies of what was loaded."""
+"""Rules whose cases would be long as YAML, on copies of loaded data."""
 
 from __future__ import annotations
 

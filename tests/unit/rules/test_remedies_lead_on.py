@@ -1,4 +1,4 @@
-"""Who takes each report at its word ends where nothing is wrong, or where only a person knows what is right."""
+"""Following the remedies of reports leads to valid data, or to a decision that only a user can make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about rules names each rule once, and none that is gone."""
+"""The page about rules names each rule exactly once, and no removed rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the catalogue that many pools share: the edit is told once, and nothing that follows from it."""
+"""Catalogue values that many pools share: an edit is reported once, without consequential problems."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_larger_range_of_autoscaling_is_no_edit_of_the_ports(tmp_path: Path) -
 
 
 def _edit(bench: Workbench, kind: str, old: str, new: str) -> None:
-    """Replace the first ``old`` behind the name of an instance type."""
+    """Replace the first ``old`` after the name of an instance type."""
     path = bench.folder / CATALOG
     before, name, after = path.read_text(encoding="utf-8").partition(f"- name: {kind}\n")
     assert old in after

@@ -1,4 +1,4 @@
-"""The page on upstream's constraints names what is there: rules, policies, fields, modules and pages, in each row."""
+"""The page on upstream's constraints only names existing rules, policies, fields, modules and pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
 
 
 def rows(column: int = 3) -> list[str]:
-    """Return what ``column`` of each row says, by default the last."""
+    """Return the content of ``column`` in each row, by default the last one."""
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     parts = [_ROW.fullmatch(line) for line in lines if not set(line) <= set("|-")]
     assert None not in parts, "a row has three columns"
@@ -32,7 +32,7 @@ def rows(column: int = 3) -> list[str]:
 
 
 def missing(cell: str) -> list[str]:
-    """Return what ``cell`` names in vain; a flag or path of an upstream kind begins with a slash.
+    """Return the names in ``cell`` that do not exist; a flag or path of an upstream kind begins with a slash.
 
     Paths of files are relative to ``components`` or to the repository.
     """

@@ -1,4 +1,4 @@
-"""A thousand VMs as data: one by one they are too many objects of one stack, and as a fleet they are one."""
+"""A thousand VMs as data: too many objects of one stack as single VMs, but a single object as a fleet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes in one file: the whole report, and the remedy it names."""
+"""Mistakes in one file: the complete report, and the remedy in it."""
 
 from __future__ import annotations
 

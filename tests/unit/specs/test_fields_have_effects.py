@@ -1,6 +1,6 @@
-"""Every field that people can write is read by something that renders, checks, prints or runs.
+"""Every data field is read by code that renders, checks, prints or runs.
 
-A scan of names: a field that is called like something else that is read counts as read.
+The test compares names: a field with the name of another attribute that is read counts as read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ EXCEPTIONS = {
     "SlosSpec.latency": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
 }
-"""Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
+"""Fields that are not read by name outside the models, with the reason; ``*``: all fields of the model."""
 
 
 def models() -> Iterator[type[Spec]]:
@@ -71,7 +71,7 @@ def attributes_read() -> frozenset[str]:
 
 
 def unread() -> set[str]:
-    """Return the fields that no attribute of their name reads."""
+    """Return the fields that are not read by name."""
     return {
         f"{model.__name__}.{field}"
         for model in models()

@@ -1,4 +1,4 @@
-"""Remedies that are certain: all that the corpus marks is mended, nothing else is touched, and lock files never."""
+"""Unambiguous fixes: all cases marked in the corpus are fixed, no other data are changed, and lock files never."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes"
 
 
 def mend(laptop: Any) -> list[FixedFile]:
-    """Do what ``check --fix`` does."""
+    """Run ``check --fix``."""
     found = list(fixed_files(laptop.root, laptop.name))
     for item in found:
         item.path.write_text(item.after, encoding="utf-8", newline="")

@@ -1,4 +1,4 @@
-"""Files that no person wrote: each is refused with its place and what to write, at a bounded cost."""
+"""Malformed or malicious files: each is rejected with its position and remedy, at a bounded cost."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from environment_data import copy_data
 from hostile_files import FILES_OF_MISTAKES, HOSTILE_FILES
 
 MAX_TIMES_SOUND = 60
-"""Processor time for the whole environment with the hostile file, over that of the sound one in the same run.
+"""Maximum processor time for the environment with the file, relative to the valid one in the same run.
 
-The worst of all takes 25 times as long. Both grow alike while other work shares the machine's processors.
+The worst case takes 25 times as long. Both increase alike under other load of the machine.
 """
 SOUND = tuple(f"sound {number}" for number in range(6))
-"""Copies without a hostile file: half of them are checked before the others, half after."""
+"""Number of valid copies: half of them are checked before the others, half after."""
 MAX_BYTES = 200_000_000
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Return what each case cost and said; all are read by one small process, since a fork of pytest is large."""
+    """Cost and output of each case; one small process reads all files, since a fork of pytest is large."""
     root = tmp_path_factory.mktemp("hostile")
     roots = {}
     hostile = HOSTILE_FILES | FILES_OF_MISTAKES

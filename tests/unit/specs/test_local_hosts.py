@@ -1,4 +1,4 @@
-"""Hosts that lead a program to its own machine or link, or to a metadata service."""
+"""Host names and addresses that refer to the local machine, its link, or a metadata service."""
 
 from __future__ import annotations
 

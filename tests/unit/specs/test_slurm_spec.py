@@ -1,4 +1,4 @@
-"""What a Slurm cluster's own data contradict: names, defaults and entries that are listed twice."""
+"""Contradictions within the data of a Slurm cluster: names, defaults and duplicate entries."""
 
 from __future__ import annotations
 

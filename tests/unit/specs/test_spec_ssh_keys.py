@@ -1,4 +1,4 @@
-"""Public SSH keys: what OpenSSH writes is taken, and nothing that is cut off or of another kind."""
+"""Public SSH keys: OpenSSH's format is accepted; truncated keys and other kinds are rejected."""
 
 from __future__ import annotations
 

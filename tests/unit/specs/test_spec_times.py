@@ -1,4 +1,4 @@
-"""Windows in the time of their zone."""
+"""Windows in the local time of their zone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_window_opens_at_moments_of_its_zone_each_time_that_it_is_open_in_a_sp
     found = window.openings(_utc("2026-10-24T22:30:00"), _utc("2026-10-31T21:30:00"))
 
     assert [(str(opens), str(ends)) for opens, ends in found] == [
-        ("2026-10-24 20:00:00+00:00", "2026-10-25 03:00:00+00:00"),  # the night has an hour more
+        ("2026-10-24 20:00:00+00:00", "2026-10-25 03:00:00+00:00"),  # The night is one hour longer.
         ("2026-10-25 21:00:00+00:00", "2026-10-26 03:00:00+00:00"),
         ("2026-10-31 21:00:00+00:00", "2026-11-01 03:00:00+00:00"),
     ]

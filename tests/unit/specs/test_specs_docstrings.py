@@ -1,4 +1,4 @@
-"""Docstrings: each field and each word of the data has one, and each says something where an editor shows it alone."""
+"""Docstrings: each field and each enumeration value has one, which is understandable alone in an editor."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LEANING = re.compile(
     r"(As|By|Of|From|Also|And|Or|Only|Same|The same|Ditto|None|Such as|Beside|Below|With|Without|Required|Copied"
     r"|Unique (in|on|within)|It|Its|They|Their|Them|These|Those)\b"
 )
-"""How a docstring begins that means something only beside its field or its neighbour."""
+"""Prefixes of docstrings that depend on neighbouring fields."""
 TELEGRAM = re.compile(r"(?<!-> )\b(none( given| listed)?|0):", re.IGNORECASE)
-"""Shorthand for what is true without a value, in place of a sentence."""
+"""Abbreviated statements of defaults in place of a sentence."""
 
 
 def fields(definition: ast.ClassDef) -> Iterator[str]:
@@ -35,7 +35,7 @@ def fields(definition: ast.ClassDef) -> Iterator[str]:
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the docstrings of module, constants, classes and their fields, each with the name of what it is about."""
+    """Yield the docstrings of modules, constants, classes and their fields, each with its name."""
     yield "module", ast.get_docstring(tree) or ""
     yield from below("", tree.body)
     for definition in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Keys of lock files: what is joined is split again, and lock files take it."""
+"""Keys of lock files: joined keys can be split again, and lock files accept them."""
 
 from __future__ import annotations
 

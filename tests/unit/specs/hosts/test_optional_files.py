@@ -1,4 +1,4 @@
-"""Files an environment may have, and its optional inventory columns."""
+"""Optional files of an environment, and optional inventory columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FILES = {
         " expires: 2027-01-31}\n"
     ),
 }
-"""A file of each kind that a region may leave out, with something in it."""
+"""A non-empty file of each optional kind."""
 READ = {
     "firmware": {
         **NONE,
@@ -83,7 +83,7 @@ READ = {
         ),
     },
 }
-"""What the models hold of those files, that of hosts out of service left out."""
+"""Model values of those files, without that of hosts out of service."""
 
 
 def _optional(environment: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Addresses of BMCs, taken apart."""
+"""Parsed addresses of BMCs."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_guid_has_all_sixteen_digits(number: int) -> None:
 
 
 def _texts(**changes: Any) -> dict[str, str]:
-    """Return what is said to ``INFINIBAND`` with ``changes``, where None removes a key, by path."""
+    """Return the errors of ``INFINIBAND`` with ``changes`` by path; None removes a key."""
     return error_texts(
         FabricSpec, {key: value for key, value in {**INFINIBAND, **changes}.items() if value is not None}
     )
@@ -111,7 +111,7 @@ ROCE = {
 
 
 def _roce_texts(**changes: Any) -> dict[str, str]:
-    """Return what is said to ``ROCE`` with ``changes``, where None removes a key, by path."""
+    """Return the errors of ``ROCE`` with ``changes`` by path; None removes a key."""
     return error_texts(FabricSpec, {key: value for key, value in {**ROCE, **changes}.items() if value is not None})
 
 

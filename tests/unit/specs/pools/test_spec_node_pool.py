@@ -1,4 +1,4 @@
-"""How many nodes a pool wants."""
+"""Number of nodes of a pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a region treats its nodes."""
+"""Node settings of a region."""
 
 from __future__ import annotations
 

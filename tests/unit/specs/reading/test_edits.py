@@ -1,4 +1,4 @@
-"""Edits of files that people write: an entry changes, and its neighbours stay to the byte in whatever layout."""
+"""Edits of hand-written files: one entry changes, and all other bytes are preserved in any layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files without content: the report says so, instead of listing each missing key."""
+"""Empty files: one problem instead of a list of missing keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line numbers, spelt out: each kind of place in files of this test, which no change of the examples moves.
+"""Literal line numbers for each kind of position, in files of this test that do not depend on the examples.
 
 All other tests name lines of the data by markers (``places.py``).
 """

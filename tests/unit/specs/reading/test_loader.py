@@ -1,4 +1,4 @@
-"""What the loader reads, keeps and refuses."""
+"""Files that the loader reads, caches and rejects."""
 
 from __future__ import annotations
 
@@ -222,12 +222,12 @@ def test_loading_and_checking_laptop_costs_a_few_times_what_parsing_its_files_do
     files = [*(laptop.root / "catalog").glob("*.yaml"), *laptop.folder.rglob("*.yaml")]
 
     def first_load() -> None:
-        parsed.cache_clear()  # what a first load costs is the point
+        parsed.cache_clear()  # The test measures a first load.
         read_inventory.cache_clear()
         laptop.report()
 
     parsing = cost(lambda: [yaml.load(path.read_text(), Loader=yaml.CSafeLoader) for path in files])
-    assert cost(first_load) < 8 * parsing  # it takes twice as long
+    assert cost(first_load) < 8 * parsing  # It takes twice as long.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The form of a report."""
+"""Format of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a missing key is shown as: YAML that the model takes, but for what only a person knows."""
+"""Examples for missing keys: YAML that the model accepts, except for values that only users know."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from components.specs.region.region import NetworksSpec, RegionSpec
 from components.specs.region.tenant import TenantSpec
 
 _OPEN = ("...", "|", " or ")
-"""Left for a person to fill in, or to choose."""
+"""Placeholders for values that users fill in or choose."""
 
 
 def _models(model: type[Spec]) -> set[type[Spec]]:
@@ -61,13 +61,13 @@ def test_a_shape_has_whatever_is_required_in_it() -> None:
 
 
 class _Pair(CheckedSpec, DataFile):
-    """File whose two keys exclude each other, reported at the file itself."""
+    """File with two mutually exclusive keys, reported at the file itself."""
 
     one: int | None = None
     other: int | None = None
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a file with neither or with both."""
+        """Yield an error for a file with neither or both keys."""
         if (self.one is None) == (self.other is None):
             yield ConstraintViolation(
                 "has neither one nor other; add it" if self.one is None else "has both; remove one"

@@ -1,4 +1,4 @@
-"""Migrations: only what the format changed changes, and a file that cannot be moved is told, all at once."""
+"""Migrations change only what the format changed; all files that cannot be migrated are reported together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REAL_FILES = [path for path, kind in data_files(FOLDER) if not kind.locked]
 
 
 def rename_hosts(document: Any, _: Around) -> Any:
-    """Rename a key in place, as a real migration would: order and comments stay."""
+    """Rename a key in place, as a real migration would; order and comments are preserved."""
     for vpc in document["vpcs"]:
         vpc.insert(list(vpc).index("hosts"), "host_prefix", vpc.pop("hosts"))
     return document
@@ -139,7 +139,7 @@ def test_a_file_that_is_empty_lacks_its_version(folder: Path) -> None:
 
 @pytest.mark.parametrize("path", REAL_FILES, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_moving_a_real_file_changes_the_line_of_its_version_alone(path: Path, tmp_path: Path) -> None:
-    """A wrong guess of the writer about anything people wrote would show here."""
+    """The test detects any wrong assumption of the writer about hand-written files."""
     text = path.read_text(encoding="utf-8")
     home = tmp_path / "lab"
     home.mkdir()

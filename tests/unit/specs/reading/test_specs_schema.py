@@ -57,7 +57,7 @@ def test_every_model_of_a_file_is_a_kind() -> None:
 
 
 def test_every_file_of_every_environment_is_of_a_kind() -> None:
-    # What Pulumi keeps about its stacks lies beside the environments, not in one.
+    # Pulumi's stack settings are next to the environments, not in one.
     expected = {path for path in FOLDER.glob("*/**/*.yaml") if "/." not in str(path)} | {FOLDER / "fleet.yaml"}
 
     assert {path for path, _ in FILES} == expected
@@ -132,7 +132,7 @@ def test_what_the_loader_refuses_an_editor_underlines(kind: str, path: tuple[str
 
     found = {tuple(error.absolute_path) for error in validator(BY_NAME[kind]).iter_errors(data)}
 
-    assert found in ({path}, {path[:-1]})  # an unknown key is told at the mapping that has it
+    assert found in ({path}, {path[:-1]})  # An unknown key is reported at its mapping.
 
 
 def test_the_words_of_an_enum_are_explained() -> None:

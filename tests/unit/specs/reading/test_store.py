@@ -1,4 +1,4 @@
-"""What the store writes, and what it leaves alone."""
+"""Files that the store writes, and files that it does not change."""
 
 from __future__ import annotations
 
@@ -131,7 +131,9 @@ def test_only_files_that_change_are_written(laptop: Any) -> None:
 
     assert write_locks(environment, laptop.root, environment.allocations, environment.image_pins) == []
     both = [laptop.folder / name for name in ("allocations.lock.yaml", "images.lock.yaml")]
-    assert write_locks(environment, laptop.root, numbers, environment.image_pins) == both  # since each names the other
+    assert (
+        write_locks(environment, laptop.root, numbers, environment.image_pins) == both
+    )  # Each of them names the other.
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:

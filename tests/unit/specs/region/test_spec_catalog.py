@@ -1,4 +1,4 @@
-"""The life of a golden image, and instance types by name."""
+"""Life cycle of golden images, and instance types by name."""
 
 from __future__ import annotations
 

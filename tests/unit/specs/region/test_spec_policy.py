@@ -1,4 +1,4 @@
-"""Freezes: whom they protect, and when."""
+"""Freezes: protected tenants, and times."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every field of every storage driver: what a value becomes in its class, and what is said of one that is none.
+"""Every field of every storage driver: the resulting StorageClass, and the error for an invalid value.
 
-A field without a row fails, so that no parameter is added whose mistakes nobody looked at.
+A field without a row fails the test, so that errors of new parameters are reviewed.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ LEAST: dict[type[Spec], dict[str, Any]] = {
     },
     TopolvmClassSpec: {"name": "class", "driver": "topolvm", "device_class": "nvme"},
 }
-"""The least that each driver takes."""
+"""Minimal data of each driver."""
 
 
 class Row(NamedTuple):
-    """A field's own value and what tenant acme's class has for it, and a value that is none with what is said."""
+    """A valid value of a field with the result in tenant acme's class, and an invalid value with its error."""
 
     good: Any
     where: tuple[str, ...] | None
-    """Path in the StorageClass; None where another object has it."""
+    """Path in the StorageClass; None if another object has the value."""
     seen: Any
     bad: Any
     said: str
     without: str = ""
-    """Field of the least that this one stands for."""
+    """Field of the minimal data that this one replaces."""
 
 
 _LABEL = "must be a name of lower-case letters, digits and '-' that starts with a letter"
@@ -148,12 +148,12 @@ class Classes(Spec):
 
 
 def read(entry: dict[str, Any]) -> Classes:
-    """Return a class, read as the loader reads files."""
+    """Return a class, parsed like by the loader."""
     return Classes.model_validate_json(json.dumps({"storage": [entry]}), strict=True)
 
 
 def told(entry: dict[str, Any]) -> list[str]:
-    """Return what is said of a class."""
+    """Return the errors of a class."""
     data = {"storage": [entry]}
     try:
         read(entry)
@@ -163,7 +163,7 @@ def told(entry: dict[str, Any]) -> list[str]:
 
 
 def entry_of(model: type[Spec], key: str, value: Any) -> dict[str, Any]:
-    """Return the least of a driver with this value, and without what that stands for."""
+    """Return the minimal data of a driver with this value, and without the field that it replaces."""
     least = {name: own for name, own in LEAST[model].items() if name != TABLE[model][key].without}
     return {**least, key: value}
 
