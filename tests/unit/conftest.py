@@ -1,4 +1,4 @@
-"""The example environment, loaded, and a copy of its files that a test may change."""
+"""The example environment, loaded, and a copy of its files for tests to edit."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jacquard.machine import paths
 
 OUTER, INNER = "layers", "layers of the components"
 CONTAINER = "components"
-"""Package whose layers have a contract of their own, and a frame in the picture."""
+"""Package whose layers have a separate contract, and a frame in the picture."""
 PREFIXES = {OUTER: "", INNER: f"{CONTAINER}."}
 """Contracts of the picture, with the prefix of the packages that they list."""
 _BLOCK = re.compile(r"^```mermaid\nflowchart TD\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -55,7 +55,7 @@ def parsed(block: str) -> Picture:
         elif "-->" in line:
             steps = [step.split(" & ") for step in line.split(" --> ")]
             arrows += chain.from_iterable(product(*pair) for pair in pairwise(steps))
-        elif "~~~" not in line and line != "direction TB":  # these lines only place the boxes
+        elif "~~~" not in line and line != "direction TB":  # These lines only arrange the boxes.
             msg = f"line '{line}' of the picture is unknown"
             raise ValueError(msg)
     return Picture(boxes=boxes, arrows=tuple(arrows))

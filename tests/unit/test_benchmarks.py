@@ -39,7 +39,7 @@ def test_a_benchmark_loads_and_describes_itself(name: str) -> None:
     ],
 )
 def test_a_benchmark_of_commands_and_data_comes_to_its_end(name: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    """Those that are not listed need a local region, a store of metrics, or more than ten minutes."""
+    """The others need a local region, a metrics store, or more than ten minutes."""
     figures = tmp_path / "figures.json"
     command = [sys.executable, FOLDER / name, "--rounds", "1", "--json", figures, *options]
 

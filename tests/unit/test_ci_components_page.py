@@ -1,4 +1,4 @@
-"""The page about CI components names what exists: inputs, outputs, rights, workflows and hooks, and valid examples."""
+"""The page about CI components names existing inputs, outputs, permissions, workflows and hooks; examples are valid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def rows(header: str) -> dict[str, list[str]]:
-    """Return the cells of the table with this first column in each row, by the names in the first cell."""
+    """Return the cells of each row of the table with this first column, by the names in the first cell."""
     table = PAGE.partition(f"| {header} |")[2].partition("\n\n")[0].splitlines()[2:]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
     return {name: rest for first, *rest in cells for name in re.findall(r"`([^`]+)`", first)}
@@ -32,7 +32,7 @@ def example(key: str) -> Any:
 
 
 def granted(file: Path) -> set[str]:
-    """Return the rights that the jobs of a workflow have, and their caller must permit."""
+    """Return the permissions that the jobs of a workflow request, and that their caller must grant."""
     jobs = yaml.safe_load(file.read_text())["jobs"].values()
     return {f"{scope}: {right}" for job in jobs for scope, right in job["permissions"].items()}
 

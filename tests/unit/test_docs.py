@@ -1,4 +1,4 @@
-"""The pages are true where a test can tell: each component has one, and what pages point at and show is there."""
+"""Pages are correct where a test can check it: each component has a page, links resolve, examples match."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RENDERED = re.compile(r"# jacquard render ([\w-]+) --out DIR: ([\w-]+)/")
 
 
 def is_so(block: str) -> bool:
-    """Tell whether ``block`` says what the file, or the rendered object, of its first line has."""
+    """Return whether ``block`` is contained in the file, or in the rendered object, that its first line names."""
     first, _, rest = block.partition("\n")
     shown = yaml.safe_load(rest)
     if rendered := _RENDERED.match(first):
@@ -45,7 +45,7 @@ def is_so(block: str) -> bool:
 
 @cache
 def bodies(name: str, cluster: str) -> list[Any]:
-    """Return the objects that environment ``name`` has in ``cluster``."""
+    """Return the objects of ``cluster`` in environment ``name``."""
     environment = load_environment(name, paths.ROOT / "environments")
     everything = [item for part in slices(environment) for item in objects(manifests(environment, part))]
     return [item.body for item in everything if item.cluster == cluster]

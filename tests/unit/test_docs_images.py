@@ -1,4 +1,4 @@
-"""Pictures of the documentation: every page names files that exist, and every file has a page and a generator."""
+"""Pictures of the documentation: every page uses existing files, and every file has a page and a generator."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_the_command_writes_the_part_of_the_page(tmp_path: Path) -> None:
     for name in ("fleet-page", "network-map"):
         old, new = (size((folder / f"{name}.png").read_bytes()) for folder in (FOLDER, tmp_path))
         assert new[0] == old[0]
-        assert abs(new[1] - old[1]) < old[1] / 4  # fonts differ between machines
+        assert abs(new[1] - old[1]) < old[1] / 4  # Fonts differ between machines.
     assert {file.stem for file in tmp_path.iterdir()} == {"fleet-page", "network-map"}

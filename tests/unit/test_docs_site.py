@@ -98,7 +98,7 @@ def test_the_tools_of_the_site_are_pinned() -> None:
     assert {re.split("[=>]", item)[0] for item in group} <= set(pinned)
 
 
-@pytest.mark.nightly  # The tools have 17,000 files and are not part of the set-up.
+@pytest.mark.nightly  # The tools have 17,000 files and are not part of the setup.
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     assert find_spec("zensical"), "run 'make docs-tools' first"
     shutil.copytree(DOCS, tmp_path / "docs")
@@ -116,7 +116,7 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     start = text(site / "index.html")
     assert 'stylesheets/site.css"' in start
     assert re.findall(r'(?:src|rel="stylesheet" href)="https?://[^"]*', start) == []
-    assert 'class="mermaid"' not in start  # Mermaid is loaded from another site
+    assert 'class="mermaid"' not in start  # Mermaid is loaded from another site.
     api = text(site / "reference" / "python-api" / "index.html")
     assert all(f'.{name}"' in api for name in jacquard.__all__)
     assert len(json.loads(text(site / "search.json"))["items"]) > len(PAGES)

@@ -1,4 +1,4 @@
-"""Every package has its place: in the installation, the type checker and the layers."""
+"""Every package is configured in the installation, the type checker and the layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected texts name lines of the examples by markers, and markers that mean no line are refused."""
+"""Expected texts name lines of the examples by markers; markers without a matching line are errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWN = {
     "unit/specs/reading/test_specs_migrations.py": {"out_of_service.yaml", "policy.yaml"},
     "unit/test_places.py": {"region.yaml"},
 }  # fmt: skip
-"""Files that a test writes as a whole, or has in a folder of its own, and that are called like one of the examples."""
+"""Files of examples' names that a test writes completely, or keeps in a separate folder."""
 _NUMBERED = re.compile(rf"({FILE}):(\d+)")
 _LIKELY = re.compile(r"(?:yaml|csv|\}):\d")
 _EXAMPLES = {path.name for path in ENVIRONMENTS.rglob("*") if path.is_file()}
@@ -101,7 +101,7 @@ def _files() -> Iterator[Path]:
 
 
 def _numbered(path: Path) -> set[str]:
-    """Return the places with a number in the texts of a file; line 1 is the start of a file and never moves."""
+    """Return the places with a line number in the texts of a file, except line 1, which is constant."""
     text = path.read_text(encoding="utf-8")
     own = OWN.get(path.relative_to(TESTS).as_posix(), set()) if path.is_relative_to(TESTS) else set()
     texts = [] if not _LIKELY.search(text) else _texts(text) if path.suffix == ".py" else [text]
@@ -114,7 +114,7 @@ def _numbered(path: Path) -> set[str]:
 
 
 def _texts(source: str) -> Iterator[str]:
-    """Yield the texts in Python code, each as a whole and with the constants of its module filled in."""
+    """Yield the texts in Python code, each complete and with the constants of its module inserted."""
     tree = ast.parse(source)
     known = {
         target.id: node.value.value

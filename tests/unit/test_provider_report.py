@@ -1,4 +1,4 @@
-"""A run of end-to-end tests says by whose plug-ins it ran."""
+"""The summary of end-to-end tests states which provider plug-ins they ran with."""
 
 from __future__ import annotations
 

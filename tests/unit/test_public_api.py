@@ -1,4 +1,4 @@
-"""The public API: its names, the modules they come from, and a program that uses it."""
+"""The public API: its names, their modules, and a program that uses it."""
 
 from __future__ import annotations
 

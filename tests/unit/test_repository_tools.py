@@ -1,4 +1,4 @@
-"""Tools of a repository of regions: hooks of pre-commit, container image, development container and Renovate."""
+"""Tools of a repository of regions: pre-commit hooks, container image, development container and Renovate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tool(name: str, *arguments: str | Path, folder: Path = paths.ROOT) -> subpro
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A new repository whose command only writes down how it is called, and with a change of data."""
+    """A new repository with a changed file, whose command only records its calls."""
     folder = tmp_path / "regions"
     for name, text in {**FILES, "environments/edge-1/region.yaml": "region: edge-1\n"}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Bounds of end-to-end tests follow the machine."""
+"""Timeouts of end-to-end tests scale with the load of the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.providers.kube import ApiServer
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """A machine with two processors, whose clock and load a test sets."""
+    """A machine with two processors, and a clock and load that a test sets."""
     now = {"clock": 0.0, "load": 0.0}
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "getloadavg", lambda: (now["load"], 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""The page of error texts has texts that the program prints."""
+"""The page of error texts only contains texts that the program prints."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jacquard.machine import paths
 PAGE = paths.ROOT / "docs" / "troubleshooting.md"
 HEADINGS = re.findall(r"^### `(.+)`$", PAGE.read_text(), re.MULTILINE)
 HOLE = "\0"
-"""Stands for a value in a text."""
+"""Placeholder for a value in a text."""
 
 
 def texts() -> Iterator[str]:
-    """Yield each text of the program, with holes for values, and the tables that contain texts."""
+    """Yield each text of the program, with placeholders for values, and the tables that contain texts."""
     yield (paths.ROOT / "jacquard" / "exchange" / "treatments.yaml").read_text()
     for folder in ("components", "jacquard", "policies", "stacks"):
         for file in (paths.ROOT / folder).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""A wheel of this clone, in a repository of regions: all that a run needs is in it, and it stays as it was."""
+"""A wheel of this clone in a repository of regions contains all that a run requires, and is not modified by it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def regions(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which nothing is but Jacquard, installed."""
+    """A folder with an installation of Jacquard only."""
     folder = tmp_path_factory.mktemp("work") / "regions"
     install_beside_clone(built, folder / ".venv")
     return folder
 
 
 def run(regions: Path, *words: str, code: int = 0) -> str:
-    """Run a program of the repository's own ``.venv`` and return all that it said."""
+    """Run a program of the repository's ``.venv`` and return its output."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("JACQUARD_", "PYTHON"))}
     variables |= {"JACQUARD_CACHE": str(regions.parent / "cache"), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
     command = [regions / ".venv" / "bin" / words[0], *words[1:]]

@@ -1,4 +1,4 @@
-"""The steps of the workflows and of the action do what they say, run by bash, in a repository with two regions."""
+"""Steps of the workflows and of the action, run by bash in a repository with two regions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if [ "$1" = preview ]; then folder="${@: -1}"; mkdir -p "$folder"; echo sarif > 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository whose programs only write down how they are called."""
+    """A repository whose programs only record their calls."""
     folder = tmp_path / "repository"
     for name in ("edge-1", "edge-2"):
         (folder / "environments" / name).mkdir(parents=True)
@@ -43,7 +43,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def action(folder: Path, command: str, **inputs: str) -> tuple[list[int], list[str], Runner]:
-    """Run the action; return the exit codes of its steps, what was called, and the runner."""
+    """Run the action; return the exit codes of its steps, the calls, and the runner."""
     defaults = {name: spec["default"] for name, spec in yaml.safe_load(ACTION.read_text())["inputs"].items()}
     values: dict[str, str | bool] = {f"inputs.{name}": value for name, value in (defaults | inputs).items()}
     values["inputs.command"] = command

@@ -1,4 +1,4 @@
-"""The workflows of this repository and those that a repository of regions begins with: right, and alike."""
+"""The workflows of this repository and those of a new repository of regions are valid and consistent."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ TARGETS = re.findall(r"^([a-z-]+):.*## ", (paths.ROOT / "Makefile").read_text(),
 
 
 def commands(file: Path) -> list[str]:
-    """Return what a workflow or an action runs."""
+    """Return the commands that a workflow or an action runs."""
     return [step["run"] for step in steps(file) if "run" in step]
 
 
 def known(command: str) -> bool:
-    """Tell whether a command is one of ours."""
+    """Return whether a command is one of Jacquard's."""
     match command.split():
         case [".venv/bin/jacquard", verb, *_]:
             return verb in VERBS
@@ -142,7 +142,7 @@ def test_only_a_job_that_runs_nothing_of_the_branch_may_write_comments() -> None
 
 @pytest.mark.parametrize("name", ["check.yml", "preview.yml", "nightly.yml"])
 def test_both_repositories_do_the_same(name: str) -> None:
-    """In this repository, ``check`` also refuses violations of new rules, since its data are examples."""
+    """In this repository, ``check`` also rejects violations of new rules, since its data are examples."""
     own, starter = (
         [
             re.sub(r'"?(\.preview/)?(\blaptop\b|\$REGION)"?', r"\1REGION", command)
@@ -183,7 +183,7 @@ def test_each_workflow_of_a_new_repository_is_also_reusable() -> None:
 
 
 def test_no_job_of_a_new_repository_has_a_key_of_a_cloud() -> None:
-    """Roles are assumed by the identity of the job, and only jobs that assume one may ask for it."""
+    """Jobs assume roles by their OIDC identity, and only jobs that assume one may request a token."""
     for file in WORKFLOWS:
         assert "secrets." not in file.read_text()
         for job in yaml.safe_load(file.read_text())["jobs"].values():

@@ -1,4 +1,4 @@
-"""Bare-metal controllers: each cluster on one that can boot its hosts, counted against what it may hold."""
+"""Bare-metal controllers: each cluster gets one that can boot its hosts and has enough capacity."""
 
 from __future__ import annotations
 

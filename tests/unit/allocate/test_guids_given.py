@@ -1,4 +1,4 @@
-"""GUIDs of virtual functions: with room behind them, in place while pods use them, and moved only where none does."""
+"""Allocation of GUIDs for virtual functions: with room for growth, stable while in use, moved only if unused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_guids_have_room_behind_them_and_grow_in_place() -> None:
 
 
 def _side_by_side(size: int) -> Environment:
-    """Return a region with a range of ``size`` GUIDs, and two clusters without room between theirs."""
+    """Return a region with a range of ``size`` GUIDs, and two clusters whose GUIDs are adjacent."""
     fabric = changed(small_region().region.fabrics[0], guids=GuidNumbers(first=0x1000, last=0x1000 + size - 1))
     region = changed(small_region(), region=changed(small_region().region, fabrics=(fabric,)))
     return allocated(region, tenants=(ANT, tenant("bee", nodes(1), fabrics=("ib",))))

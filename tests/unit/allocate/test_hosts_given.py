@@ -1,4 +1,4 @@
-"""Hosts: whole domains first, spares in each, none that is out of service, none taken away unasked."""
+"""Allocation of hosts: whole failure domains first, spares in each, no faulty hosts, and no unrequested release."""
 
 from __future__ import annotations
 

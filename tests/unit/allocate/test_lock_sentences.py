@@ -1,4 +1,4 @@
-"""What a change of lock files means: a sentence for each cluster that it touches, and none for others."""
+"""Descriptions of lock file changes: one sentence for each affected cluster only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers: lowest first, each to one holder, in quarantine when freed."""
+"""Allocation of numbers: lowest first, each to one owner, in quarantine after release."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_more_prefixes_come_last_are_kept_by_name_and_leave_into_quarantine() ->
     demos = {"name": "demos", "kind": "load_balancers", "size": "/28"}
     region = allocated(small_region(), tenants=(_with_more(burst), BEE))
 
-    # Behind the prefixes of the other tenant, too.
+    # After the prefixes of the other tenant, too.
     assert region.allocations.vpcs["ant"].prefixes["load_balancers/burst"] == Network("10.64.33.64/27")
     both = allocated(region, tenants=(_with_more(demos, burst), BEE))
     assert {name: str(more.prefix) for name, more in both.allocations.vpcs["ant"].more_prefixes.items()} == {

@@ -1,4 +1,4 @@
-"""Next step of a campaign: order, waves, soak times, stops, and what a second run changes."""
+"""Next step of a campaign: order, waves, soak times, stops, and the effect of a second run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READY, WAITING, STOPPED, COMPLETE = (
 
 
 def soaked(walk: Walk, *names: str) -> Advance:
-    """Promote a step and prove its soak."""
+    """Promote a step, and record the evidence of its soak."""
     found = walk.run()
     start, walk.now = walk.now, walk.now + hours(60)
     assert found.decision.state is READY

@@ -1,4 +1,4 @@
-"""The package of components: its schema, and constructions by the real provider process."""
+"""The component package: its schema, and constructions by the real provider process."""
 
 from __future__ import annotations
 

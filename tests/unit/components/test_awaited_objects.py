@@ -1,4 +1,4 @@
-"""What follows a component waits until the objects that it awaits were found ready."""
+"""Dependents of a component wait until its awaited objects are ready."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AWAITED = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
 
 
 def looked_at(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
-    """Return what was registered, and what was looked at meanwhile, of a component and one that follows it."""
+    """Return the registered resources and the readiness checks of a component and its dependent, in order."""
     looked: list[str] = []
     registered: list[Any] = []
 

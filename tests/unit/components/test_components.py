@@ -1,4 +1,4 @@
-"""Every component: its type token, its arguments, its children, and how laptop's whole stack comes out."""
+"""Every component: its type token, its arguments, its children, and the complete stack of laptop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONCEPTS = concept_names()
 
 @pytest.fixture(scope="module")
 def concepts() -> dict[str, Concept]:
-    """Return the first input of each concept by module: of laptop, with a store of Secrets, else of another region."""
+    """Return the first input of each concept by module: of laptop, with an external store, or of another region."""
     laptop = reference("laptop")
     found: dict[str, Concept] = {}
     others = (reference(name) for name in ("eu-south-03a", "us-east-04a"))
@@ -43,7 +43,7 @@ def inputs_of(environment: Environment) -> list[Concept]:
 
 
 def counterpart(concept: Concept) -> type[Component[Any]]:
-    """Return the component class that ``concept`` is the input of."""
+    """Return the component class for the input ``concept``."""
     [found] = [component for component in WAITS_FOR if component.INPUT is type(concept)]
     return found
 

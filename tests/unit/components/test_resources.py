@@ -28,7 +28,7 @@ def cluster(name: str = "management") -> Cluster:
 
 
 class Group(pulumi.ComponentResource):
-    """A component of given manifests."""
+    """A component with given manifests."""
 
     def __init__(self, name: str, *rendered: Rendered, tenants: tuple[str, ...] = ()) -> None:
         super().__init__("test:components:Group", name, {})

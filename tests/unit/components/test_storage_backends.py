@@ -1,4 +1,4 @@
-"""A storage backend is a spec, a module and a row: the rest of the library asks a class for what it offers."""
+"""A storage backend is a spec, a module and a row: all other code asks a class for its capabilities."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from jacquard.machine import paths
 
 MODELS = get_args(get_args(StorageClassSpec)[0])
 OWN = ("components/specs/storage/", "components/render/storage/", "jacquard/lab/")
-"""Modules of backends, and the harness, which knows charts and volumes independently of them."""
+"""Modules of backends, and the simulation, which has independent tables of charts and volumes."""
 NAME = re.compile(rf"""["']({"|".join(STORAGE_BACKENDS)})["']""")
 
 
 class RbdClassSpec(NetworkClassSpec):
-    """Another backend: block devices of Ceph, which two nodes have during a live migration only."""
+    """Another backend: block devices of Ceph, which two nodes attach only during a live migration."""
 
     driver: Literal["rbd"] = "rbd"
     pool: str
@@ -103,7 +103,7 @@ def test_another_backend_is_checked_and_reported_by_what_it_offers(with_rbd: Env
     [offer] = [one for one in offerings(with_rbd).storage if one.storage_class == "block"]
     [block] = [entry for entry in with_rbd.region.storage if entry.name == "block"]
 
-    # Only the version of its chart is missing in the catalogue.
+    # The catalogue lacks the version of its chart only.
     assert [problem.rule for problem in check(with_rbd)] == ["references.charts"]
     assert (offer.shared, offer.durable, offer.encrypted, offer.snapshots) == (False, True, False, None)
     assert examples_of(with_rbd)["block"].what == "A pod with a volume, of class block,"

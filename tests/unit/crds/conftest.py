@@ -1,7 +1,7 @@
-"""Published CustomResourceDefinitions as an oracle: a structural check of an object against its schema, no cluster.
+"""Published CustomResourceDefinitions as an oracle: a structural check of objects against schemas, without a cluster.
 
-It knows types, required and unknown fields, enums, patterns, lengths, bounds and the keys of list maps. It does not run
-CEL rules or webhooks.
+It covers types, required and unknown fields, enums, patterns, lengths, bounds and the keys of list maps. It does not
+evaluate CEL rules or webhooks.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _BOUNDS = (
 
 
 class PublishedCrds:
-    """The published definitions, asked about whole objects."""
+    """The published definitions, for validation of whole objects."""
 
     def __init__(self) -> None:
         self._folder = CrdFolder()
 
     def problems(self, body: Mapping[str, Any]) -> list[str]:
-        """Return what the definition of ``body``'s kind refuses, path first."""
+        """Return the violations of the definition of ``body``'s kind, each starting with its path."""
         group, _, version = body["apiVersion"].partition("/")
         definition = self._folder.definition(group, body["kind"])
         served = [item for item in definition["spec"]["versions"] if item["name"] == version and item["served"]]
@@ -57,7 +57,7 @@ class PublishedCrds:
 
 
 def structural_problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
-    """Yield what ``schema`` refuses in ``value``."""
+    """Yield the violations of ``schema`` in ``value``."""
     if schema.get("x-kubernetes-int-or-string"):
         if not isinstance(value, int | str) or isinstance(value, bool):
             yield f"{path}: {value!r} is neither integer nor string"
@@ -86,7 +86,7 @@ def _object_problems(schema: Mapping[str, Any], value: Mapping[str, Any], path: 
     properties, extra = schema.get("properties", {}), schema.get("additionalProperties")
     open_ended = schema.get("x-kubernetes-preserve-unknown-fields") or extra is True
     for key in schema.get("required", ()):
-        if key not in value and "default" not in properties.get(key, {}):  # defaults are filled in before the check
+        if key not in value and "default" not in properties.get(key, {}):  # Defaults are applied before the check.
             yield f"{path}.{key}: is required"
     for key, inner in value.items():
         if key in properties:
@@ -103,5 +103,5 @@ def _is(kind: str, value: object) -> bool:
 
 @pytest.fixture(scope="session")
 def published() -> PublishedCrds:
-    """Return the published definitions; skip where they are not there."""
+    """Return the published definitions; skip the test if they are not available."""
     return PublishedCrds()

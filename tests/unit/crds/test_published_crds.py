@@ -1,4 +1,4 @@
-"""Every custom object of every environment fits the schema that its project publishes."""
+"""Every custom object of every environment conforms to its published schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.hosts.instance_types import PortUse, RdmaSpec
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

@@ -1,4 +1,4 @@
-"""Every custom object of every combination of backends fits the schema that its project publishes."""
+"""Every custom object of every combination of backends conforms to its published schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jacquard.machine import paths
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

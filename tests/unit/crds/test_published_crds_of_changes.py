@@ -1,4 +1,4 @@
-"""Every field that a published kind holds immutable is one that the table of effects calls refused."""
+"""The table of effects marks every immutable field of published kinds as rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIELD = re.compile(r"oldSelf\.(\w+)")
 
 
 def immutable(schema: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of ``schema`` whose rules compare a value with the one before."""
+    """Yield the paths of ``schema`` whose rules compare a value with the previous one."""
     for rule in schema.get("x-kubernetes-validations", ()):
         text = rule["rule"]
         if "oldSelf" in text and "==" in text:
@@ -76,4 +76,4 @@ IMMUTABLE = {
     "DPUVirtualNetwork spec",
     "IsolationClass spec.provisioner",
 }
-"""Some that must be found, or the test reads no rules any more."""
+"""Known examples, which must be found; otherwise the test does not parse rules."""

@@ -1,4 +1,4 @@
-"""The objects of GitOps controllers fit the schemas that Flux and Argo CD publish."""
+"""Objects of GitOps controllers conform to the schemas of Flux and Argo CD."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jacquard.delivery.layout import Controller, layout
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

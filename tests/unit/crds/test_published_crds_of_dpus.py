@@ -1,4 +1,4 @@
-"""What DPUs are flashed from fits the schema that DPF publishes, in each revision, pinned somewhere or not."""
+"""Flash objects of DPUs conform to DPF's schema, in each revision, pinned or not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ API = "provisioning.dpu.nvidia.com/v1alpha1"
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

@@ -1,4 +1,4 @@
-"""Objects by which tests play the controllers of a backend have only fields that its project publishes."""
+"""Objects with which tests simulate controllers of a backend only have published fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHA256 = "0" * 64
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

@@ -1,4 +1,4 @@
-"""What tenants are told to apply fits the schemas that KubeVirt and NVIDIA publish."""
+"""Example objects for tenants conform to the schemas of KubeVirt and NVIDIA."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.reports.examples import examples_of
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 
@@ -25,7 +25,7 @@ def test_an_order_of_each_kind_fits_its_published_schema(published: Oracle, name
 
     assert orders or not any(tenant.vms for tenant in environment.tenants)
     for order in orders:
-        placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # as kubectl does it
+        placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # As kubectl does
         assert published.problems(placed) == []
 
 

@@ -1,4 +1,4 @@
-"""Every custom object of a region that uses all a node pool can be told fits the schema that its project publishes."""
+"""Every custom object of a region that sets all node pool fields conforms to its published schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {
 
 
 class Oracle(Protocol):
-    """What the fixture ``published`` gives."""
+    """Type of the fixture ``published``."""
 
     def problems(self, body: Any) -> list[str]: ...
 

@@ -1,4 +1,4 @@
-"""Applications of Argo CD: slices in waves, destinations and marks of a layout."""
+"""Argo CD Applications of a layout: slices in waves, destinations, and deletion marks."""
 
 from __future__ import annotations
 

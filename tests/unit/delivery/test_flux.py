@@ -1,4 +1,4 @@
-"""Kustomizations of Flux: order, readiness, marks and places of a layout."""
+"""Flux Kustomizations of a layout: order, readiness, deletion marks, and paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of an environment for GitOps controllers: each object once, in an order that works, and what is not deleted."""
+"""Parts of an environment for GitOps controllers: each object once, in dependency order, with deletion protection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jacquard.providers.objectset.claims import DEPENDENTS, USES
 
 NAMES = ("laptop", "us-east-04a")
 ETCD_BYTES = 1_500_000
-"""Size of a request that etcd refuses; Flux lists the objects of a Kustomization in its status."""
+"""Size of a request that etcd rejects; Flux lists the objects of a Kustomization in its status."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Runs of the engine, here a scripted fake: stacks are prepared, events are followed, Ctrl-C is forwarded."""
+"""Runs of a scripted fake engine: stacks are prepared, events are followed, Ctrl-C is forwarded."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_an_engine_ends_when_its_command_is_killed(pulumi: Any, tmp_path: Path) 
 
 def runs(pid: int) -> bool:
     try:
-        # A process that nobody waited for yet is a zombie: ended all the same.
+        # A process that has not been waited for is a zombie, and has ended.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False

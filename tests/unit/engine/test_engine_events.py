@@ -1,6 +1,6 @@
-"""Event logs that the engine wrote (pulumi 3.259; debug messages left out).
+"""Event logs of the engine (pulumi 3.259, without debug messages).
 
-They are of a toy, two commands in a component, except ``bump``: the changes of a pool that got another image.
+They are of a small example, two commands in a component, except ``bump``: changes of a pool with another image.
 """
 
 from __future__ import annotations

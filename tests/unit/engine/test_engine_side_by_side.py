@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 20
 def begun(
     needs: dict[str, Any], *, at_once: int, failing: tuple[str, ...] = ()
 ) -> tuple[list[str], list[Outcome[str]]]:
-    """Return the stacks in order of their start, and their outcomes."""
+    """Return the stacks in the order of their start, and their outcomes."""
     order: list[str] = []
 
     def work(stack: str) -> str:
@@ -80,7 +80,7 @@ def test_so_many_run_at_once_and_no_more() -> None:
         with lock:
             running += 1
             most = max(most, running)
-        together.wait(PATIENCE_SECONDS)  # passes only when two are there
+        together.wait(PATIENCE_SECONDS)  # Passes only when two threads have arrived.
         with lock:
             running -= 1
 

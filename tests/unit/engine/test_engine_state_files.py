@@ -1,4 +1,4 @@
-"""Files of a stack in a file backend: rests of unfinished writes, room, and the copy that restores a damaged state."""
+"""Files of a stack in a file backend: leftovers of incomplete writes, disk space, and restored states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of BMCs in foreign files keep their driver and port; racks get other names in both directions."""
+"""BMC addresses in foreign files keep their driver and port; racks are renamed in both directions."""
 
 from __future__ import annotations
 

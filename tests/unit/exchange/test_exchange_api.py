@@ -1,4 +1,4 @@
-"""Devices are read from the APIs of NetBox and Nautobot: all pages, bounded retries, one sentence for a failure."""
+"""Devices from the APIs of NetBox and Nautobot: all pages, bounded retries, one sentence for a failure."""
 
 from __future__ import annotations
 

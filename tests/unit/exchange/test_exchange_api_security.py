@@ -22,7 +22,7 @@ def openssl(*arguments: str) -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of this machine's address that is its own CA, and its key."""
+    """A self-signed certificate for this machine's address, and its key."""
     crt, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     options = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=netbox")
     openssl("req", "-x509", *options, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(crt))
@@ -33,7 +33,7 @@ def test_a_server_is_verified_by_the_named_authority(
     serve: Serve, region: Environment, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve("netbox", certificate=certificate)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/does/not/exist")  # the option has priority
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/does/not/exist")  # The option has priority.
 
     assert len(read(server, authority=certificate[0])) == len(region.hosts)
 

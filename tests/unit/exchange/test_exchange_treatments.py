@@ -1,4 +1,4 @@
-"""Every field of a foreign format is read, refused, reported or known to have no effect; none is dropped silently."""
+"""Every field of a foreign format is read, rejected, reported or known to have no effect; none is ignored silently."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HOSTS: dict[str, dict[str, Any]] = {
 }
 FIXED = {**CELLS, "rack": "a09", "boot_mac": "02:00:00:01:09:01"}
 IDENTITIES = {"kind", "metadata", "interfaces[].mac_address", "host_nics[].mac_address"}
-"""Fields that identify a host, which cannot have any value."""
+"""Identifying fields of a host, whose values are restricted."""
 ROWS = [
     (name, field)
     for name in HOSTS
@@ -190,7 +190,7 @@ def test_every_field_of_the_published_definition_is_covered_and_no_row_is_stale(
 
     assert [field for field in fields if covering(field, known) is None] == []
     stale = [row for row in table if row.split(".")[0] not in {"metadata", "labels", "annotations"}]
-    newer = {"spec.networkInterfaces"}  # of releases after 0.13
+    newer = {"spec.networkInterfaces"}  # Of releases after 0.13
     assert [row for row in stale if row not in newer and not any(covering(field, {row}) for field in fields)] == []
 
 

@@ -108,7 +108,7 @@ def test_what_an_older_run_wrote_over_meanwhile_is_written_again(runs: Runs) -> 
     [comment] = runs.forge.comments
 
     def late(_: float) -> None:
-        if comment.edits == 1:  # the older run had read before the newer one wrote, and writes only now
+        if comment.edits == 1:  # The older run had read before the newer one wrote, and writes only now.
             comment.body, comment.edits = "<!-- jacquard impact -->\n<!-- run 2.1 -->\nold", 2
 
     assert runs.write("3.1", "new", sleep=late) is Outcome.UPDATED

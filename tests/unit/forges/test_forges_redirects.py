@@ -1,4 +1,4 @@
-"""Redirects are errors: another host never gets the token, and a write that was not done never counts as done."""
+"""Redirects are errors: another host never gets the token, and a write that was not processed never counts as done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that our releases set, compared with those that the charts have."""
+"""Values of rendered releases, compared with the values of the charts."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_every_value_that_the_catalogue_lets_the_data_set_is_one_of_its_chart_an
 
 
 def example(tunable: Tunable) -> ChartValue:
-    """Return a value that ``tunable`` lets pass."""
+    """Return a value that ``tunable`` permits."""
     value = tunable[0] if isinstance(tunable, tuple) else EXAMPLES[tunable]
     assert unmet_requirement(value, tunable) == ""
     return value

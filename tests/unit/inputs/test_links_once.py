@@ -25,7 +25,7 @@ def test_allocation_lists_the_links_of_a_dpu_cluster_at_most_twice(monkeypatch: 
     attempt(reference("us-east-04a"))
 
     assert listed
-    assert max(listed.values()) <= 2  # for kept addresses, and for free ones
+    assert max(listed.values()) <= 2  # For kept addresses, and for free ones
 
 
 def test_each_address_is_converted_to_its_link_once(monkeypatch: pytest.MonkeyPatch) -> None:

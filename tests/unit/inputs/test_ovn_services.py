@@ -1,4 +1,4 @@
-"""What runs once a region for VPCs on OVN: it comes with the first of them, and stays until the region gives it up."""
+"""Shared services of a region for VPCs on OVN: created with the first VPC, and kept until the region disables them."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_no_object_refers_to_one_of_a_slice_that_its_own_does_not_need(name: str
 
 
 def references(item: Manifest) -> Iterator[tuple[str | None, str | None, str]]:
-    """Yield kind, namespace and name of whatever an object names, its namespace among them."""
+    """Yield kind, namespace and name of every object that an object references, including its namespace."""
     if item.namespace:
         yield "Namespace", None, item.namespace
     stack: list[Any] = [value for key, value in item.body.items() if key != "metadata"]
@@ -87,7 +87,7 @@ def references(item: Manifest) -> Iterator[tuple[str | None, str | None, str]]:
 
 
 def closure(needed: dict[str, tuple[str, ...]], part: str) -> set[str]:
-    """Return all that a slice needs, and what that needs."""
+    """Return all slices on which a slice depends, directly or indirectly."""
     return {*needed[part], *(further for one in needed[part] for further in closure(needed, one))}
 
 

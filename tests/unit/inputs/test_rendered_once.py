@@ -1,4 +1,4 @@
-"""Each input of a slice is rendered once, however many readers its objects have."""
+"""Each input of a slice is rendered once, for any number of uses of its objects."""
 
 from __future__ import annotations
 

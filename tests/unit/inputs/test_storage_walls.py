@@ -1,4 +1,4 @@
-"""What clusters of different tenants have in common on a storage system: nothing, in all that is rendered."""
+"""Clusters of different tenants share no objects on a storage system."""
 
 from __future__ import annotations
 

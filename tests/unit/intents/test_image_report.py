@@ -1,4 +1,4 @@
-"""Golden images of a region: life, use, what is behind, and the matrix."""
+"""Golden images of a region: life cycle, use, outdated pools, and the matrix."""
 
 from __future__ import annotations
 

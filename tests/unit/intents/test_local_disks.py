@@ -1,4 +1,4 @@
-"""Images that no pool with volumes on local disks is given."""
+"""Images that pools with volumes on local disks must not use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.specs.storage.topolvm import TopolvmClassSpec
 
 
 def told(environment: Environment, *, cluster: str = "vireo-train", **contents: Any) -> list[str]:
-    """Return what is against an image with ``contents`` on the nodes with GPUs of ``cluster``."""
+    """Return the problem with an image with ``contents`` on the nodes with GPUs of ``cluster``."""
     image = find_image(environment, "eth-2026.11.1")
     assert image is not None
     plain = changed(image, contents=changed(image.contents, **contents))

@@ -1,4 +1,4 @@
-"""Which backend boots which image, and what a region must have for it."""
+"""Boot support of backends for images, and the prerequisites of a region."""
 
 from __future__ import annotations
 

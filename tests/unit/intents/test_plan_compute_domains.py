@@ -1,4 +1,4 @@
-"""Which clusters get compute domains, and what keeps nodes of an image out of them."""
+"""Clusters with compute domains, and images that exclude their nodes from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def placed(environment: Environment, name: str = CLUSTER) -> PlacedCluster:
 
 
 def told(environment: Environment, **contents: Any) -> list[str]:
-    """Return what is said against the first image of the catalogue once it has ``contents``."""
+    """Return the problem with the first image of the catalogue if it has ``contents``."""
     first = environment.images.images[0]
     image = first.model_copy(update={"contents": first.contents.model_copy(update={**FIT, **contents})})
     [pool] = [pool for pool in placed(environment).cluster.pools if pool.name == POOL]

@@ -1,4 +1,4 @@
-"""How many VMs of a size a node holds, by what its kubelet and its kernel were told."""
+"""Number of VMs of a size that fit on a node, from its kubelet and kernel settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The provider with an in-memory API server, called over gRPC as by the engine."""
+"""The provider with an in-memory API server, called over gRPC like by the engine."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def kubeconfig(kube: FakeKube, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def unconfigured(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
-    monkeypatch.setattr(handover, "SETTLE_SECONDS", 0.0)  # a test announces its sets before it changes one
+    monkeypatch.setattr(handover, "SETTLE_SECONDS", 0.0)  # A test checks its sets before it changes one.
     engine = RecordingEngine()
     servicer = ObjectSetProvider(engine, taking=["kubectl-edit"])
     server = grpc.server(ThreadPoolExecutor(4), interceptors=[ReadableErrors(engine)])

@@ -137,7 +137,7 @@ def test_an_update_done_in_part_is_put_right_even_when_the_program_goes_back(pro
     assert ("baremetalhosts", "inventory", "u03") in kube.objects
 
     kube.refused.clear()
-    back = provider.update(old, old, failure.outputs.plain)  # after a failed update the engine keeps the old inputs
+    back = provider.update(old, old, failure.outputs.plain)  # After a failed update the engine keeps the old inputs.
     assert back == outputs
     assert kube.objects["baremetalhosts", "inventory", "u02"]["spec"] == {"online": True}
     assert ("baremetalhosts", "inventory", "u04") not in kube.objects

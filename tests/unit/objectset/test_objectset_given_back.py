@@ -36,7 +36,7 @@ def test_what_is_no_longer_patched_gets_our_fields_back_and_stays(provider: Any,
     assert not any(line.startswith("DELETE") and "firmware" in line for line in kube.log)
     assert ("configmaps", "inventory", "rack-a01") not in kube.objects
     provider.update(new, old, provider.create(new))
-    assert spec(kube, "u02", COMPONENTS) == UPDATES  # what we have emptied ourselves can be filled again
+    assert spec(kube, "u02", COMPONENTS) == UPDATES  # A list that we have emptied can be filled again.
 
 
 def test_a_field_that_somebody_else_has_applied_too_is_left_to_them(provider: Any, kube: Any) -> None:
@@ -99,7 +99,7 @@ def test_a_change_done_in_part_is_put_right_even_when_the_program_goes_back(prov
     assert (spec(kube, "u01"), spec(kube, "u03")) == ({"settings": {"Turbo": "Off"}}, {"settings": {}})
 
     kube.refused.clear()
-    provider.update(old, old, failure.outputs.plain)  # after a failed update the engine keeps the old inputs
+    provider.update(old, old, failure.outputs.plain)  # After a failed update the engine keeps the old inputs.
     assert [spec(kube, name) for name in ("u01", "u02", "u03")] == [BIOS] * 3
 
 

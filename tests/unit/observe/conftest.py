@@ -1,4 +1,4 @@
-"""Reference environments, and the API servers of a settled region."""
+"""Reference environments, and the API servers of a reconciled region."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def south() -> Environment:
 
 @pytest.fixture
 def seen(laptop: Environment) -> Observation:
-    """Answers of the API servers of a settled laptop; a test may change them."""
+    """Responses of a reconciled laptop's API servers; a test may change them."""
     return settled_region(laptop)

@@ -38,7 +38,7 @@ def gated(environment: Environment, nodes: NodesSpec | None = None) -> Environme
 
 
 def in_burn_in(seen: Observation, hours: int, **states: str) -> Observation:
-    """Return the answers with the last node of the group ready for ``hours``, and its Machine in these states."""
+    """Return the responses with the last node of the group ready for ``hours``, and its Machine in these states."""
     machine = [body for body in seen.of("Machine") if body["metadata"]["name"].startswith(INFER)][-1]
     since = (NOW - dt.timedelta(hours=hours)).isoformat()
     states = WAITING | states

@@ -115,7 +115,7 @@ def test_dpus_are_not_settled_with(laptop: Environment, seen: Observation, case:
     status = assemble(laptop, seen)
 
     assert (found(laptop, seen).settled, found(laptop, seen).why) == (False, [why.format(flashed=flashed)])
-    # Whoever lets a DPU go is outside, so that nobody waits for it.
+    # The maintenance hold is released externally, so it is not awaited.
     assert status.settled
 
 

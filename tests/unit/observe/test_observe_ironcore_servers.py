@@ -1,4 +1,4 @@
-"""Properties of a node on IronCore metal, from its claim, its server and its BMC."""
+"""Properties of a node on IronCore metal, from its claim, server and BMC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties that nodes and their hosts report, here with Metal3, in the terms of the data."""
+"""Properties that nodes and their Metal3 hosts report, in the terms of the data."""
 
 from __future__ import annotations
 

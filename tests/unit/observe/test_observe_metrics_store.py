@@ -1,4 +1,4 @@
-"""Queries of a metrics store: requests, and one message for each answer that is not complete."""
+"""Queries of a metrics store: requests, and one message for each incomplete response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IS_ADDRESS = f"correct the address, which is like {EXAMPLE} for the store of a r
 
 
 def failure(url: str, login: tuple[str, str] | None = None) -> str:
-    """Return the message of a failed query, with ``URL`` for the address."""
+    """Return the message of a failed query, with ``URL`` in place of the address."""
     with pytest.raises(MetricsError) as caught:
         list(MetricsStore(url, login).values("up", AT))
     return str(caught.value).replace(url, "URL")

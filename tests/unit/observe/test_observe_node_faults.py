@@ -1,4 +1,4 @@
-"""Faults of nodes: which conditions count, what is done about each, and on which host."""
+"""Faults of nodes: relevant conditions, the reaction to each, and the host."""
 
 from __future__ import annotations
 

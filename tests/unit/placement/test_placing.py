@@ -1,4 +1,4 @@
-"""The region of an order: constraints, room, ranks, and the files that are written."""
+"""The region of an order: constraints, capacity, ranks, and the written files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ place = partial(placing.place, today=TODAY)
 
 
 def reasons(wanted: OrderSpec, environment: Environment, **entries: dict[str, Any]) -> list[str]:
-    """Return the reasons against a region, of an order that only this region could get."""
+    """Return the reasons against a region for an order that only fits this region."""
     placement = place(wanted, fleet(**entries), [environment], {})
     [verdict] = placement.decision.verdicts
     assert placement.edits is None

@@ -1,4 +1,4 @@
-"""Orders for later days: which contracts they may use, and what is reserved for them."""
+"""Orders for later days: contracts that they may use, and their reservations."""
 
 from __future__ import annotations
 

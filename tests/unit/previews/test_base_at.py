@@ -1,4 +1,4 @@
-"""The files of a base are there for a while."""
+"""Lifetime of the extracted files of a base."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jacquard.previews.bases import base_at
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Data that are committed."""
+    """Committed data."""
     folder = copy_data(tmp_path / "environments", "laptop")
     for command in (("init", "-q"), ("add", "."), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a")):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)

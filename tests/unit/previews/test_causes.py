@@ -1,4 +1,4 @@
-"""Causes of rows: the edits that have the effect if they are tried alone, in hand-written files first."""
+"""Causes of rows: edits that have the effect when applied alone, with hand-written files first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changed checks of nodes: on how many nodes they act now, and would have acted in the history of facts."""
+"""Changed node checks: the number of affected nodes now, and in the history of facts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def override(check: str, *kinds: str, **changes: Any) -> HealthOverride:
 
 
 def seen(minutes: dict[str, int], condition: str = "GpuLost") -> Observation:
-    """Return the working nodes, some with a fault since some minutes."""
+    """Return the busy nodes, some of which have had a fault for some minutes."""
     observed = working()
     for body in observed.of("Node", "acme-train"):
         if (name := body["metadata"]["name"]) in minutes:

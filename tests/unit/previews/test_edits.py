@@ -1,4 +1,4 @@
-"""Edits between two folders: each value with its line, entries of lists by name, nothing for what means the same."""
+"""Edits between two folders: each value with its line, list entries by name, no edits for equal meanings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def head(tmp_path: Path) -> Path:
 
 
 def changed(head: Path, file: str, old: str, new: str) -> list[tuple[str, str, object, object]]:
-    """Return place, path and both values of what differs once ``old`` is ``new`` in a file."""
+    """Return place, path and both values of each difference after replacing ``old`` by ``new`` in a file."""
     path = head / "laptop" / file
     text = path.read_text(encoding="utf-8")
     assert old in text

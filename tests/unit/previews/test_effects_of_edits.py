@@ -1,4 +1,4 @@
-"""Edits whose effect is known: what the verdict says, and whom it names."""
+"""Edits with a known effect: the verdict, and the named tenants."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_edit_has_the_effect_that_is_known(case: dict[str, Any], tmp_path: Pa
 
 
 def capacity(impact: Impact) -> list[str]:
-    """Return the contracted nodes that stay available, for each tenant and instance type."""
+    """Return the contracted nodes that remain available, for each tenant and instance type."""
     return [
         f"{tenant.tenant} {item.instance_type} {item.lowest} of {item.contracted}"
         for tenant in impact.tenants

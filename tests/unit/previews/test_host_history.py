@@ -20,7 +20,7 @@ BROKEN = "hosts: {%s: {state: triage, since: 2026-11-01, reason: GPU 5}}\n"
 
 
 def commit(top: Path, day: int, content: str | None) -> str:
-    """Commit this content of the file ``day`` days after the start, or a change of another file; return the hash."""
+    """Commit this content of the file, or a change of another file, ``day`` days after the start; return the hash."""
     if content is None:
         (top / "other").write_text(str(day))
     else:

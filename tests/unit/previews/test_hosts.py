@@ -1,4 +1,4 @@
-"""What a change does to each host: of groups that roll, come and go, of halls, of DPUs, and of what nobody decided."""
+"""Effect of a change on each host: rolled, created and deleted groups, halls, DPUs, and unallocated hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ A01, A02 = ([f"{rack}-u0{slot}" for slot in range(1, 6)] for rack in ("a01", "a0
 
 
 def touched(folder: Path, *edits: tuple[str, ...], then: tuple[str, ...] = ()) -> dict[str, list[str]]:
-    """Return the hosts of ``laptop`` by what an edit does to them."""
+    """Return the hosts of ``laptop`` by the effect of an edit."""
     bench = edited(folder, "laptop", edits, then)
     told = defaultdict(list)
     for one in hosts(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench)):
@@ -105,7 +105,7 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Impact:
         ("everything", None, 30),
         ("foundation", None, 30),
         ("hall a", None, 30),
-        ("hall b", None, 30),  # a hall that has no hosts tells nothing of where it falls
+        ("hall b", None, 30),  # A hall without hosts shows no location of the effect.
         ("acme-train", "acme", 20),
         ("acme-train/train", "acme", 12),
         ("acme in acme-train", "acme", 20),
@@ -129,7 +129,7 @@ def test_what_nobody_decided_falls_on_every_host_of_the_part(
         ("acme-train", Effect.RESTARTED, 20),
         ("acme-train", Effect.UNKNOWN, 20),
         ("acme-train", Effect.IN_PLACE, 0),
-        ("foundation", Effect.RESTARTED, 0),  # pods of the management cluster
+        ("foundation", Effect.RESTARTED, 0),  # Pods of the management cluster
     ],
 )
 def test_pods_that_restart_in_a_cluster_disturb_all_its_hosts(

@@ -1,4 +1,4 @@
-"""What edits do, one after the other: the table is what a reviewer would read."""
+"""Effects of consecutive edits: the impact table that reviewers read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is asked about the end of a release: the cluster that it is in, about add-ons of clusters that stay."""
+"""Clusters to query before a release is deleted: the cluster of the release, for add-ons of remaining clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEC = {
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Uninstalled]:
-    """Return the list of what clusters were asked about, each with the same answer."""
+    """Return the list of queries to clusters, which all get the same response."""
     found: list[Uninstalled] = []
 
     def answer(_: Any, used: Uninstalled, known: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Who works on nodes that a change disturbs: by facts that fit, and unknown with the reason by all others."""
+"""Workloads on nodes that a change disrupts: from matching facts, otherwise unknown with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of offences between base and head: new, existing, fixed, waived with days left, or told by the engine."""
+"""Violations in base and head: new, existing, fixed, waived with remaining days, or reported by the engine."""
 
 from __future__ import annotations
 

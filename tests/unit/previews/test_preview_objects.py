@@ -1,4 +1,4 @@
-"""What steps of the engine become: changes of objects, apart by why, alike ones once, and without secrets."""
+"""Engine steps as changes of objects: grouped by reason, merged if alike, and without secrets."""
 
 from __future__ import annotations
 

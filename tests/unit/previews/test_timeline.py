@@ -1,4 +1,4 @@
-"""Rolls in time: waves one after the other, within windows, after freezes, and what nobody knows."""
+"""Schedule of rollouts: consecutive waves, within windows, after freezes, and unknown durations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def frozen(*spans: str) -> tuple[str, str]:
 
 
 AT_ONCE = ("tenants/acme.yaml", "strategy: idle, ", "")
-"""Nodes are drained for an hour at most, whatever runs there."""
+"""Nodes are drained for at most an hour, with any workload."""
 
 
 def test_nobody_knows_when_a_roll_has_ended_that_waits_for_jobs(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_nodes_of_a_gated_pool_are_replaced_by_the_next_ones_after_their_burn_in
     found = rolled(tmp_path, ("region.yaml", STEPS), gated)
 
     round_minutes = 20 + 10 + 120 + 5 + 5 + 1
-    nodes, burn_in = 5, 9 * round_minutes  # the first whole rounds that last a day
+    nodes, burn_in = 5, 9 * round_minutes  # The first whole rounds that last a day
     assert [lane.ends for lane in of_acme(found).lanes] == [nodes * (35 + burn_in)] * 2
 
 
@@ -66,7 +66,7 @@ def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_pat
     assert (found.start, found.minutes) == (START, DAY_MINUTES)
     lanes = of_acme(found).lanes
     assert [lane.group for lane in lanes] == ["acme-train/train/a01", "acme-train/train/a02"]
-    for lane in lanes:  # five nodes, one at a time, 35 minutes each; 85 if a drain takes an hour
+    for lane in lanes:  # Five nodes, one at a time, 35 minutes each; 85 if a drain takes an hour
         assert lane.waves == (Wave(begins=0, ends=175, first=1, last=5, nodes=5),)
         assert (lane.ends_most, lane.nodes, lane.count, lane.spares, lane.promotion) == (425, 5, 5, (1, 1), None)
 
@@ -84,7 +84,7 @@ def test_a_wave_begins_within_a_window_and_may_end_after_it(tmp_path: Path) -> N
         Wave(begins=monday, ends=monday + 140, first=1, last=4, nodes=4),
         Wave(begins=thursday, ends=thursday + 35, first=5, last=5, nodes=1),
     )
-    # Drains of an hour let two waves begin in a window: the fifth one begins on the Monday after, a week and a day on.
+    # With drains of an hour, two waves start in each window: the fifth one starts on the following Monday.
     assert tenant.lanes[0].ends_most == 8 * DAY_MINUTES + 120 + 85
     assert found.minutes == 9 * DAY_MINUTES
 
@@ -110,7 +110,9 @@ def test_nothing_begins_before_the_freezes_end_that_protect_the_tenant(tmp_path:
         NamedSpan(name="f1", begins=DAY_MINUTES + 720, ends=3 * DAY_MINUTES),
         NamedSpan(name="f3", begins=3 * DAY_MINUTES + 60, ends=4 * DAY_MINUTES),
     )
-    assert tenant.lanes[0].waves[0].begins == 3 * DAY_MINUTES  # what rolls goes on through the freeze after it
+    assert (
+        tenant.lanes[0].waves[0].begins == 3 * DAY_MINUTES
+    )  # A started rollout continues through the following freeze.
 
 
 def test_without_durations_only_the_number_of_waves_is_known(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where a program connects to, by the kubeconfig of Cluster API, and the paths of its requests."""
+"""The program's API server address, from the kubeconfig of Cluster API, and the paths of its requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.programs.api import Api
 
 
 class Context:
-    """TLS context that remembers the key pair."""
+    """TLS context that records the key pair."""
 
     pair = ""
 

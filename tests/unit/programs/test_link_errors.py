@@ -1,4 +1,4 @@
-"""Ports of a node's fabric as the kernel shows them: inactive ones, and counters that grow during the test."""
+"""Fabric ports of a node as shown by the kernel: inactive ones, and counters that grow during the test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def port(root: Path, name: str, *, state: str = "4: ACTIVE", layer: str = "Infin
 
 def test_active_ports_whose_counters_stay_pass(tmp_path: Path) -> None:
     port(tmp_path, "mlx5_0", downs=7)
-    port(tmp_path, "mlx5_1", layer="Ethernet", state="1: DOWN")  # a function of a DPU
+    port(tmp_path, "mlx5_1", layer="Ethernet", state="1: DOWN")  # A virtual function of a DPU
 
     assert link_errors.problems(tmp_path, 0) == []
 

@@ -1,4 +1,4 @@
-"""The program that sends records of the store to a sink: which minutes it sends, and what an error leaves behind."""
+"""The program that forwards records from the store to a sink: forwarded minutes, and its state after an error."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def test_a_sink_that_fails_gets_the_rest_in_the_next_run() -> None:
             END,
             lambda sent: saved.append(sent.text()),
         )
-    assert len(saved) == 2  # after 15 and 30 minutes
+    assert len(saved) == 2  # After 15 and 30 minutes
 
     sink.fails_from = None
     run(store, sink, Progress.read(saved[-1], END))
     assert {f"{END - minute}-0" for minute in range(1, 41)} == set(sink.texts)
-    assert len(sink.texts) == 45  # five minutes are sent twice
+    assert len(sink.texts) == 45  # Five minutes are sent twice.
 
 
 def test_batches_are_limited_by_number_and_by_size() -> None:
@@ -136,7 +136,7 @@ def test_a_record_has_the_fields_of_the_tenant_and_its_time_in_nanoseconds() -> 
 
 
 class Answers:
-    """A server with fixed answers, each with a code and headers."""
+    """A server with fixed responses, each with a code and headers."""
 
     def __init__(self, *answers: tuple[int, dict[str, str]]) -> None:
         self.requests: list[dict[str, str]] = []
@@ -156,7 +156,7 @@ class Answers:
                 self.do_POST()
 
             def log_message(self, *_: Any) -> None:
-                """Print nothing."""
+                """Suppress the request log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1/logs"

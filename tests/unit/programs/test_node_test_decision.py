@@ -1,4 +1,4 @@
-"""Which Jobs are a result, which nodes are slower than their neighbours, and which tests are due."""
+"""Jobs that count as results, nodes slower than their neighbours, and due tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program of the node tests reads and writes in both clusters, over API servers that only remember."""
+"""Reads and writes of the node test program in both clusters, with API servers that only record requests."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_requested_reboot_has_a_reason_of_its_own(faults: list[str], reason: s
 
 SHUT = {"hold_seconds": 300, "window": {"days": ["sat"], "from": "02:00", "to": "06:00", "timezone": "UTC"}}
 OPEN = {**SHUT, "window": {**SHUT["window"], "days": ["fri"], "to": "09:00"}}  # type: ignore[dict-item]
-"""Windows that are shut and open at NOW, a Friday at 08:30 UTC."""
+"""Windows that are closed and open at NOW, a Friday at 08:30 UTC."""
 MACHINE = {"metadata": {"name": "m", "namespace": "c"}, "status": {"nodeRef": {"name": "a"}}}
 REPAIR = {"metadata": {"name": "m", "namespace": "c"}}
 

@@ -1,4 +1,4 @@
-"""When an idle node with a soft fault may be repaired: approvals, freezes, windows and requests."""
+"""Permitted times for the remediation of an idle node with a soft fault: approvals, freezes, windows and requests."""
 
 from __future__ import annotations
 

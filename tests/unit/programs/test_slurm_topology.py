@@ -1,4 +1,4 @@
-"""The program that annotates nodes writes only annotations that differ, and removes those of nodes without a place."""
+"""The program that annotates nodes writes changed annotations only, and removes those of nodes without a place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SETTINGS = {"pool_label": "pool", "pools": {"train": {"leaves": "leaf", "nvlink"
 
 
 class Nodes:
-    """An API with nodes, and the annotations that are written."""
+    """An API with nodes, and the written annotations."""
 
     def __init__(self, *nodes: dict[str, Any]) -> None:
         self._nodes = nodes

@@ -25,7 +25,7 @@ CORE = {
 
 @dataclass
 class Scripted:
-    """Answers in order; discovery of the core group is always answered."""
+    """Responses in order; discovery of the core group always gets a response."""
 
     answers: list[tuple[int, Any]] = field(default_factory=list)
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -60,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PATCH = do_DELETE = do_POST = _handle  # noqa: N815 - names of the standard library
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - signature of the standard library
-        """Log nothing."""
+        """Suppress the request log."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Kubeconfigs: supported features, and complete messages of rejections."""
+"""Kubeconfigs: supported features, and complete error messages."""
 
 from __future__ import annotations
 

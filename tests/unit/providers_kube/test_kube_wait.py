@@ -1,4 +1,4 @@
-"""Wait expressions: their meaning, and the messages while they are not met."""
+"""Wait expressions: their evaluation, and the messages while they are not met."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Servicer(ResourceProviderServicer):
 
 
 class RecordingEngine(Engine):
-    """Keeps what ``--debug`` shows."""
+    """Records the messages that ``--debug`` shows."""
 
     def __init__(self) -> None:
         super().__init__(None)

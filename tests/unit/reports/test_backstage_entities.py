@@ -1,4 +1,4 @@
-"""Entities of Backstage: valid by the rules of its catalog, complete, and with owners and dependencies that exist.
+"""Backstage entities: valid by the rules of its catalog, complete, and with existing owners and dependencies.
 
 The rules are those of ``@backstage/catalog-model`` 1.10 (src/validation, src/schema/kinds), whose validators accepted
 the output for all shipped regions.

@@ -1,4 +1,4 @@
-"""Hardware that hosts report on inspection, compared with their rows and instance types."""
+"""Hardware from the inspection of hosts, compared with their rows and instance types."""
 
 from __future__ import annotations
 

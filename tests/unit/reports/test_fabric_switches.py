@@ -1,4 +1,4 @@
-"""VRFs of VPCs on an Ethernet fabric: each VPC has a number, and each port of a host is in one VRF or in none."""
+"""VRFs of VPCs on an Ethernet fabric: one number for each VPC, and at most one VRF for each host port."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def switches(environment: Environment) -> FabricSwitches:
 
 
 def without(environment: Environment, tenant: str) -> Environment:
-    """Return ``environment`` with VPCs of ``tenant`` on no fabric, allocated anew."""
+    """Return ``environment`` with VPCs of ``tenant`` on no fabric, allocated again."""
     tenants = tuple(
         one.model_copy(update={"vpcs": tuple(vpc.model_copy(update={"fabrics": ()}) for vpc in one.vpcs)})
         if one.tenant == tenant

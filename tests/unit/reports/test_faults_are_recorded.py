@@ -1,4 +1,4 @@
-"""Hosts that break: always recorded, whatever was sold; what they leave of contracts is told with its number."""
+"""Faulty hosts are recorded with any contracts; unmet contracts are reported with their number of nodes."""
 
 from __future__ import annotations
 

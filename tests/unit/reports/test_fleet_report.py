@@ -1,4 +1,4 @@
-"""The report on the fleet has the figures of the reports on its regions, and the room for orders."""
+"""The fleet report agrees with the reports of its regions, and shows the capacity for orders."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_room_is_without_spares_and_without_nodes_that_are_contracted_and_not_re
     after = rooms(south.model_copy(update={"tenants": tenants}))["l40s-8"]
 
     assert before.free == 33
-    assert before.spare == before.free - sum(before.domains.values()) == 2  # one in each hall
+    assert before.spare == before.free - sum(before.domains.values()) == 2  # One in each hall
     assert (before.reserved, before.nodes) == (0, 31)
     assert (after.reserved, after.nodes) == (10, 21)
 

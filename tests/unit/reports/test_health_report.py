@@ -1,4 +1,4 @@
-"""How many nodes have a fault now, and on how many a check acts at once with the data as they are."""
+"""Number of nodes with a current fault, and of those on which a check would act immediately with the current data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of partitions: ports of the inventory, ranges of virtual functions, and what nobody knows or has."""
+"""Members of partitions: ports of the inventory, ranges of virtual functions, and unknown or missing values."""
 
 from __future__ import annotations
 

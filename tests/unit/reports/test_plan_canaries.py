@@ -1,4 +1,4 @@
-"""Canaries that no wave can have, because rollout groups are larger."""
+"""Canaries that are smaller than any rollout group, and therefore have no wave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a region can carry: every host counted once, and what is missing said."""
+"""Capacity of a region: every host is counted once, and shortages are reported."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_nodes_that_no_group_has_are_planned_and_short_without_a_failure_domain(
 def test_a_group_with_too_few_hosts_is_short_of_nodes_and_their_spares(region: Environment) -> None:
     groups = {**region.allocations.groups, "acme-train/infer/a03": GroupAllocation(nodes=6)}
 
-    # Five hosts are assigned, six nodes and one spare are wanted.
+    # Five hosts are assigned; six nodes and one spare are required.
     assert domain(capacity(locked(region, groups=groups)), "h100-ib-8", "a03").short == 2
 
 

@@ -1,4 +1,4 @@
-"""What the report of networks counts: hosts by DPU cluster, and what is given, kept back and free of each range."""
+"""Counts of the network report: hosts by DPU cluster, and allocated, reserved and free numbers of each range."""
 
 from __future__ import annotations
 

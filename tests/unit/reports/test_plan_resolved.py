@@ -1,4 +1,4 @@
-"""The resolved region: every value is there, and says where it came from."""
+"""The resolved region has every value, with its origin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def written(node: object) -> tuple[object, str]:
 
 
 def line_of(file: str, text: str) -> int:
-    """Return where ``text`` begins a line of ``file``, indentation aside."""
+    """Return the line of ``file`` that starts with ``text``, without indentation."""
     lines = Path(FOLDER / file).read_text(encoding="utf-8").splitlines()
     return 1 + next(number for number, line in enumerate(lines) if line.strip().startswith(text))
 

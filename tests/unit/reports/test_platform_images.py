@@ -1,4 +1,4 @@
-"""What a platform fetches for itself, and which of it a digest decides."""
+"""Images and manifests that a platform downloads, and those pinned by digest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.reports.platform_images import PlatformImage, platform_images
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
 
 TAG_ALONE = {"DPUServiceTemplate", "KamajiControlPlane", "K0smotronControlPlane", *KINDS.values()}
-"""Kinds whose controllers take no digest: DPF's, those of the Cluster API operator and of control planes."""
+"""Kinds whose controllers accept no digest: DPF's, those of the Cluster API operator and of control planes."""
 
 
 @pytest.mark.parametrize("name", REFERENCES)

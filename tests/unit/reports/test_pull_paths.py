@@ -1,4 +1,4 @@
-"""Where nodes pull images from, and the nodes that a change of the registry or a promotion moves."""
+"""Registries of image pulls, and nodes that a registry change or a promotion replaces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_registry(laptop: Environment, **changes: Any) -> Environment:
 
 
 def pinned(laptop: Environment, **changes: Any) -> Environment:
-    """Return laptop with its nodes of one pool on another intent."""
+    """Return laptop with the nodes of one pool on another intent."""
     new = intent(laptop, **changes)
     pins = laptop.image_pins
     groups = {key: new.name if key.startswith(f"{POOL}/") else name for key, name in pins.groups.items()}
@@ -47,7 +47,7 @@ def pinned(laptop: Environment, **changes: Any) -> Environment:
         ({"mirror": None, "upstreams": ()}, DIRECT),
         ({}, f"through {MIRROR} at 10.3.0.250 for docker.io, quay.io"),
         ({"upstreams": ("quay.io", "gone.example")}, f"through {MIRROR} at 10.3.0.250 for quay.io"),
-        ({"revision": 1}, DIRECT),  # one file for all registries, which the cache does not serve
+        ({"revision": 1}, DIRECT),  # One file for all registries, which the cache does not serve
         ({"mirror": "older.example"}, "through older.example"),
     ],
 )

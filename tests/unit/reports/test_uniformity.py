@@ -1,4 +1,4 @@
-"""One tuple a pool, and everything that deviates from it, with its waiver."""
+"""One tuple for each pool, and every deviation from it, with its waiver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice on definitions without effect: the text, and that the data are accepted."""
+"""Advice on definitions without effect, which the check accepts."""
 
 from __future__ import annotations
 

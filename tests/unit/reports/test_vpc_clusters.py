@@ -1,4 +1,4 @@
-"""Two clusters in one VPC: each has prefixes that the other has not, and what is of the VPC is of both."""
+"""Two clusters in one VPC: separate prefixes, and shared objects of the VPC."""
 
 from __future__ import annotations
 

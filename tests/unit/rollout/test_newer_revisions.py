@@ -1,4 +1,4 @@
-"""A library with newer templates: nodes and DPUs keep the revision that they were made from until their promotion."""
+"""A library with newer templates: nodes and DPUs keep the revision of their creation until their promotion."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ ONE = "one-one/rack"
 
 @pytest.fixture
 def next_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add a revision of both kinds of templates, so that all others are older ones."""
+    """Add a revision of both kinds of templates, so that all others are older."""
     add_revisions(monkeypatch)
 
 
 @pytest.fixture
 def demanding_library(next_library: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let older revisions not work for any node or DPU."""
+    """Make older revisions incompatible with all nodes and DPUs."""
     del next_library
     nodes: Need[NodeIntent] = Need(revision=NEXT_NODES, applies=lambda _: True, reason="old nodes never join")
     dpus: Need[DpuIntent] = Need(revision=NEXT_DPUS, applies=lambda _: True, reason="old DPUs never start")
@@ -205,4 +205,4 @@ def test_a_promotion_never_keeps_templates_that_do_not_work() -> None:
 
     assert (promotion.target.revision, pins.revision) == (NEXT_NODES, NEXT_NODES)
     assert len(list(old_templates(region))) == 1
-    assert list(old_templates(first)) == []  # the open rollout moves the other group
+    assert list(old_templates(first)) == []  # The open rollout moves the other group.

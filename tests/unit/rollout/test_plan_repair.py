@@ -1,4 +1,4 @@
-"""How many broken nodes of a group are repaired at once, and how long a new node may take."""
+"""Maximum parallel remediations of a group, and the startup timeout of a new node."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def pool(spares: int | str, **health: Any) -> NodePoolSpec:
 @pytest.mark.parametrize(
     ("limit", "spares", "nodes", "most"),
     [
-        ("20%", 2, 16, 2),  # a whole rack is 16, and none of it is repaired
+        ("20%", 2, 16, 2),  # A whole rack has 16 nodes, and none of it is remediated.
         ("20%", 30, 16, 3),
-        ("20%", 0, 16, 1),  # a node that is rebooted in vain is lost either way
+        ("20%", 0, 16, 1),  # A node that is rebooted without success is lost either way.
         ("20%", 2, 4, 1),
         ("0%", 2, 16, 0),
         (0, 2, 16, 0),
@@ -42,11 +42,11 @@ def test_no_more_nodes_are_repaired_at_once_than_are_to_spare(
 
 
 DPU_MINUTES = 30
-"""Time for which DPF installs up to 50 DPUs at once."""
+"""Time in which DPF installs up to 50 DPUs in parallel."""
 
 
 def fleet(environment: Environment, hosts: int, **nodes: Any) -> Environment:
-    """Return ``environment`` with as many hosts, and other settings of its nodes."""
+    """Return ``environment`` with that many hosts, and other settings of its nodes."""
     region = environment.region
     region = region.model_copy(update={"nodes": region.nodes.model_copy(update=nodes)})
     return environment.model_copy(update={"region": region, "hosts": environment.hosts[:1] * hosts})

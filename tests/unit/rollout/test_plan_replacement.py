@@ -1,4 +1,4 @@
-"""Spares that decide how a group is replaced, and limits on groups that roll together."""
+"""Effect of spares on the replacement of a group, and limits on groups that roll out in parallel."""
 
 from __future__ import annotations
 

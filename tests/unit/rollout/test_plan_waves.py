@@ -1,4 +1,4 @@
-"""How a rollout is divided into waves, what opens the next one, and how it ends."""
+"""Division of a rollout into waves, the conditions for the next wave, and the end of a rollout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GO_ON = (
 
 
 def images(lock: ImagesLock, pool: str = ONE) -> dict[str, str]:
-    """Return the image of each rollout group, by its failure domain."""
+    """Return the image of each rollout group, by failure domain."""
     return {key.rpartition("/")[2]: lock.node(key).image for key in lock.groups if key.startswith(f"{pool}/")}
 
 

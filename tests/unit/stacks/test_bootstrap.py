@@ -1,4 +1,4 @@
-"""The stack that creates the clusters of a rehearsal."""
+"""The stack that creates the clusters of a local region."""
 
 from __future__ import annotations
 

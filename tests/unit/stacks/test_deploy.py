@@ -1,4 +1,4 @@
-"""A whole stack, as it is registered with the engine."""
+"""Registration of a complete stack with the engine."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def test_the_engine_is_asked_for_exactly_the_objects_of_an_environment(run: Run,
     environment = reference(name)
     pieces = slices(environment)
     if environment.region.stacks is StackLayout.SLICED:
-        pieces = tuple({piece.kind: piece for piece in pieces}.values())  # one of each kind; a mocked engine is slow
+        pieces = tuple(
+            {piece.kind: piece for piece in pieces}.values()
+        )  # One of each kind, since a mocked engine is slow.
 
     registered = run(deploy(environment, *pieces))
 

@@ -1,4 +1,4 @@
-"""Simulated prerequisites of a rehearsal match the list of prerequisites, and images have their declared contents."""
+"""Simulated prerequisites of a local region match the list, and images have their declared contents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_nodes_of_a_rehearsal_read_of_their_image_what_it_declares_of_rdma_devic
 
 
 class Nothing:
-    """A deployment that registers nothing."""
+    """A deployment without registrations."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 

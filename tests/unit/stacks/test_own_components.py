@@ -1,4 +1,4 @@
-"""Extension components of a repository of regions, as they are registered with the engine."""
+"""Extension components of a repository of regions, and their registration with the engine."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ STAND_INS = {name: PlugIn(kind=Kind.STAND_IN, version=one.version) for name, one
 
 
 def resources(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return a state that was recorded before plug-ins were recorded."""
+    """Return a state from before the record of plug-ins existed."""
     state = json.loads((STATES / f"{name}.json").read_text())
     return [(item["type"], item.get("outputs") or {}) for item in state["deployment"]["resources"]]
 

@@ -1,4 +1,4 @@
-"""A separate machine for each test: cache, PATH with fake tools, a copy of the files that set-up reads."""
+"""A separate machine for each test: cache, PATH with fake tools, and a copy of the files that the setup reads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the files of the working tree that set-up reads, in place of the tree."""
+    """A copy of the files of the working tree that the setup reads, in place of the tree."""
     root = tmp_path / "tree"
     shutil.copytree(paths.ROOT / "jacquard/lab/toolchain/modules", root / "jacquard/lab/toolchain/modules")
     for name in ("pyproject.toml", "requirements.lock"):
@@ -96,7 +96,7 @@ EXECUTOR = "pulumi-language-python-exec"
 
 
 class Pip:
-    """Replaces the command runner: `venv` and `pip` only create their files, all other commands really run."""
+    """Replaces the command runner: `venv` and `pip` only create their files, all other commands run normally."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -131,7 +131,7 @@ def pip(cache: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
 
 @pytest.fixture
 def machine(pip: Pip, search_path: Path, fake_go: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
-    """A machine with all tools, whose modules contain the files that set-up copies."""
+    """A machine with all tools, whose modules contain the files that the setup copies."""
     for name in ("git", "make"):
         (search_path / name).symlink_to("/bin/true")
     assert fake_go.exists()

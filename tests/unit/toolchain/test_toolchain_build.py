@@ -193,7 +193,7 @@ def test_an_interrupt_ends_the_children(tmp_path: Path, number: signal.Signals, 
     assert parent.wait(timeout=30) == code
     child = int(mark.read_text())
     while time.monotonic() < deadline + 30 and Path(f"/proc/{child}").exists():
-        time.sleep(0.02)  # whoever has it now takes its end when it can
+        time.sleep(0.02)  # Its new parent process reaps it.
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
 

@@ -1,4 +1,4 @@
-"""Set-up compiles all modules that the engine's processes import, so that they compile nothing themselves."""
+"""The setup compiles all modules that the engine's processes import, so that they compile nothing themselves."""
 
 from __future__ import annotations
 

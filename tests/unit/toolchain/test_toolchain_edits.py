@@ -18,7 +18,7 @@ from jacquard.machine.errors import ToolchainError
 
 
 class KilledError(BaseException):
-    """Ends a write as a kill would: no handler runs."""
+    """Interrupts a write as a kill would: no handler runs."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Current project: that of the configured data, that around the current folder, or the clone."""
+"""Current project: that of the configured data, that of the current folder, or the clone."""
 
 from __future__ import annotations
 

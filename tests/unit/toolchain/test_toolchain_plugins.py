@@ -1,4 +1,4 @@
-"""The files that `pulumi` needs are laid out once for this clone, and name the plug-ins that they replace."""
+"""The files that `pulumi` requires are created once for this clone, and name the plug-ins that they replace."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def vendor(tmp_path: Path) -> Engine:
 
 
 def layout() -> dict[str, tuple[int, int, int]]:
-    """Return every file with attributes that change when it is written again."""
+    """Return every file with attributes that a rewrite changes."""
     home = paths.home() / "pulumi"
     found = {str(path.relative_to(home)): path.lstat() for path in sorted(home.rglob("*")) if not path.is_dir()}
     return {name: (info.st_ino, info.st_mtime_ns, stat.S_IMODE(info.st_mode)) for name, info in found.items()}

@@ -1,4 +1,4 @@
-"""The set-up command: old Python, problems, a complete set-up, cleaning, progress."""
+"""The setup command: outdated Python, problems, a complete setup, cleaning, progress."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tre
 
     assert {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)} == before
     assert {item.name: item.remedy for item in doctor.report() if item.state is not State.OK} == {
-        "provider jacquard": "run `make setup`",  # entry points are pip's work, which is simulated here
+        "provider jacquard": "run `make setup`",  # Entry points are created by pip, which is simulated here.
     }
     again = said(setup.set_up).splitlines()
     assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "simulated", "ready"]
