@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
-class _Together(LoadFileScheduling):
+class SharedRegionScheduling(LoadFileScheduling):
     """Assigns all tests of a file, and all files that share a region, to the same process."""
 
     def _split_scope(self, nodeid: str) -> str:
@@ -58,9 +58,9 @@ class _Together(LoadFileScheduling):
         return _OF_A_REGION.get(Path(file).stem, file)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedRegionScheduling:
     """Return the scheduler that assigns tests to processes (``-n``)."""
-    return _Together(config, log)
+    return SharedRegionScheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -77,7 +77,7 @@ def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
+def _delete_unused_region(request: pytest.FixtureRequest) -> None:
     """Delete the shared region before the first file that does not use it, since its controllers use processor time."""
     local = request.config.stash.get(_REGION, None)
     if local is not None and request.path.stem not in _OF_A_REGION:

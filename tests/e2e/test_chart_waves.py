@@ -83,7 +83,7 @@ def runs(region: LocalRegion) -> dict[str, tuple[str, str]]:
     return found
 
 
-def runs_at_last(region: LocalRegion, wanted: dict[str, tuple[str, str]]) -> None:
+def wait_for_rollout(region: LocalRegion, wanted: dict[str, tuple[str, str]]) -> None:
     """Wait until the Deployments in the clusters are rolled out."""
     wait_until(lambda: runs(region) == wanted, timeout_seconds=60, what=f"{wanted} run")
 
@@ -97,15 +97,15 @@ def machines(region: LocalRegion) -> set[str]:
     return {body["metadata"]["uid"] for body in region.api().list(CLUSTER_API, "Machine")}
 
 
-def test_a_release_that_is_offered_is_installed_nowhere(region: LocalRegion) -> None:
+def test_a_new_catalogue_release_is_not_installed(region: LocalRegion) -> None:
     region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
-    runs_at_last(region, at(OLD, "1", CLUSTERS))
+    wait_for_rollout(region, at(OLD, "1", CLUSTERS))
     assert f"{PROMOTED} --to {NEW} --plan" in region.jacquard("show", ENVIRONMENT, "upgrades").text
 
 
-def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: LocalRegion) -> None:
+def test_the_first_wave_only_changes_clusters_of_the_canary_tenant(region: LocalRegion) -> None:
     before = machines(region)
     assert f"2 clusters promoted to {NEW}, 1 remaining" in promote(region, "--wave", "1")
     assert "apply it first" in promote(region, "--wave", "2", "--evidence", evidence(region))
@@ -113,7 +113,7 @@ def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: 
     region.up()
 
     assert installed(region) == {cluster: NEW_DIGEST if cluster in CANARIES else OLD_DIGEST for cluster in CLUSTERS}
-    runs_at_last(region, at(NEW, "2", CANARIES) | at(OLD, "1", CLUSTERS - CANARIES))
+    wait_for_rollout(region, at(NEW, "2", CANARIES) | at(OLD, "1", CLUSTERS - CANARIES))
     assert machines(region) == before
 
 
@@ -125,16 +125,16 @@ def test_the_second_wave_follows_with_evidence_of_the_first(region: LocalRegion)
     region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, NEW_DIGEST)
-    runs_at_last(region, at(NEW, "2", CLUSTERS))
+    wait_for_rollout(region, at(NEW, "2", CLUSTERS))
     assert machines(region) == before
 
 
-def test_the_chart_goes_back_to_what_it_was(region: LocalRegion) -> None:
+def test_the_chart_is_rolled_back(region: LocalRegion) -> None:
     before = machines(region)
     assert f"3 clusters promoted to {OLD}" in promote(region, "--rollback")
 
     region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
-    runs_at_last(region, at(OLD, "3", CLUSTERS))
+    wait_for_rollout(region, at(OLD, "3", CLUSTERS))
     assert machines(region) == before

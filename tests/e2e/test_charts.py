@@ -121,7 +121,7 @@ def test_a_misspelt_field_of_a_chart_would_be_refused(rendered: Rendered) -> Non
     )
 
 
-def test_selectors_meet_the_pods_that_are_made(rendered: Rendered) -> None:
+def test_selectors_match_created_pods(rendered: Rendered) -> None:
     missed = [
         f"{place}: {one['kind']} {one['metadata']['name']}"
         for place, items in rendered.by_release.items()
@@ -135,7 +135,7 @@ def test_selectors_meet_the_pods_that_are_made(rendered: Rendered) -> None:
     assert missed == []
 
 
-def test_agents_that_every_node_needs_tolerate_what_tenants_put_on_nodes(rendered: Rendered) -> None:
+def test_required_node_agents_tolerate_taints_of_tenants(rendered: Rendered) -> None:
     intolerant = {
         f"{place}: {one['metadata']['name']}"
         for place, items in rendered.by_release.items()
@@ -147,7 +147,7 @@ def test_agents_that_every_node_needs_tolerate_what_tenants_put_on_nodes(rendere
     assert intolerant == set()
 
 
-def test_a_kind_has_one_chart_that_brings_it(rendered: Rendered) -> None:
+def test_each_kind_is_installed_by_one_chart(rendered: Rendered) -> None:
     owners: dict[str, set[str]] = {}
     for place, items in rendered.by_release.items():
         for one in items:
@@ -158,7 +158,7 @@ def test_a_kind_has_one_chart_that_brings_it(rendered: Rendered) -> None:
     assert "certificates.cert-manager.io" in owners
 
 
-def test_flux_and_a_controller_do_not_write_the_same_field_in_turn(rendered: Rendered) -> None:
+def test_flux_and_controllers_write_different_fields(rendered: Rendered) -> None:
     """A certificate for which a chart renders a placeholder drifts as soon as its controller writes the real one."""
     filled = {
         f"{place}: {one['kind']} {one['metadata']['name']}"
@@ -181,7 +181,7 @@ def test_the_page_says_which_add_ons_are_real_in_the_local_region(tmp_path: Path
     assert said == " and ".join([", ".join(real[:-1]), real[-1]])
 
 
-def test_charts_with_agents_on_nodes_are_those_of_which_an_impact_says_so(rendered: Rendered) -> None:
+def test_an_impact_names_exactly_the_charts_with_node_agents(rendered: Rendered) -> None:
     with_agents = {
         place.split()[0]
         for place, items in rendered.by_release.items()

@@ -124,7 +124,7 @@ def pod(name: str, *, gpus: int = 0, host: bool = False, **context: Any) -> dict
     return named(name, spec={"containers": [container], "hostNetwork": host})
 
 
-def test_a_pod_that_takes_something_of_its_node_is_refused_and_a_harmless_one_runs(team: Team) -> None:
+def test_privileged_pods_are_rejected_and_restricted_pods_run(team: Team) -> None:
     assert team.makes("speech", "pods", pod("harmless")) == ""
     root = team.makes("speech", "pods", pod("root", privileged=True, allowPrivilegeEscalation=True))
     host = team.makes("speech", "pods", pod("host", host=True))
@@ -133,7 +133,7 @@ def test_a_pod_that_takes_something_of_its_node_is_refused_and_a_harmless_one_ru
     assert 'violates PodSecurity "restricted:latest": host namespaces' in host
 
 
-def test_members_of_a_team_write_in_its_namespace_and_read_where_they_may_and_nothing_else(team: Team) -> None:
+def test_team_members_only_have_the_declared_permissions(team: Team) -> None:
     assert team.makes("speech", "secrets", named("own")) == ""
     assert team.asks("GET", "/api/v1/namespaces/evaluation/pods") == ""
 
@@ -150,12 +150,12 @@ def _patched(team: Team, path: str) -> str:
     return team.asks("PATCH", path, {"metadata": {"labels": {"jacquard.dev/isolation": "none"}}})
 
 
-def test_members_of_a_team_open_no_namespace_by_a_policy_of_their_own(team: Team) -> None:
+def test_network_policies_of_team_members_permit_no_other_namespace(team: Team) -> None:
     assert _RENDERED in team.asks("POST", _POLICIES, named("open", spec=OPEN))
     assert _RENDERED in team.asks("DELETE", f"{_POLICIES}/isolation")
 
 
-def test_administrators_write_policies_and_a_namespace_that_goes_takes_its_own_along(server: LocalApiServer) -> None:
+def test_administrators_write_policies_which_are_deleted_with_their_namespace(server: LocalApiServer) -> None:
     label = {"jacquard.dev/isolation": "default-deny"}
     for body in (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "passing", "labels": label}},
@@ -173,13 +173,13 @@ def test_administrators_write_policies_and_a_namespace_that_goes_takes_its_own_a
     _wait(lambda: server.api.get(passing) is None, "the namespace is gone")
 
 
-def test_what_a_quota_has_no_room_for_is_refused(team: Team) -> None:
+def test_objects_beyond_a_quota_are_rejected(team: Team) -> None:
     assert "exceeded quota: namespace, requested: requests.nvidia.com/gpu=512" in team.makes(
         "speech", "pods", pod("greedy", gpus=512)
     )
 
 
-def test_a_container_that_asks_for_nothing_gets_what_the_namespace_says(server: LocalApiServer) -> None:
+def test_a_container_without_requests_gets_the_namespace_defaults(server: LocalApiServer) -> None:
     body = {"apiVersion": "v1", "kind": "Pod", **pod("modest")}
     body["metadata"]["namespace"] = "evaluation"
     made = server.api.apply(body, field_manager="test")

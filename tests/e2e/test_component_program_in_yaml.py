@@ -76,7 +76,7 @@ def test_the_program_of_the_page_applies_and_deletes_its_pool(
     assert [one for one in found if one["type"].startswith(PACKAGE)] == []
 
 
-def test_an_output_that_the_component_does_not_have_is_named(project: Project) -> None:
+def test_an_unknown_output_of_the_component_is_named(project: Project) -> None:
     file = project.folder / "Pulumi.yaml"
     file.write_text(file.read_text().replace("rolloutGroups", "rolloutGroup"))
 

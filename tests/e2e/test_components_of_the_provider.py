@@ -115,7 +115,7 @@ BOLTS = {
 }
 
 
-def test_each_object_is_a_resource_that_is_made_in_order_changed_and_removed(
+def test_each_object_is_a_resource_created_in_order_updated_and_deleted(
     server: LocalApiServer, project: Project
 ) -> None:
     server.namespace("weaver")

@@ -68,7 +68,7 @@ def test_a_state_whose_copy_is_damaged_is_restored_from_the_last_complete_backup
     assert engine.look("edge-1").resources == before
 
 
-def test_the_rest_of_a_lock_that_could_not_be_written_blocks_no_operation(engine: Engine) -> None:
+def test_an_incomplete_lock_file_blocks_no_operation(engine: Engine) -> None:
     assert engine.file_state is not None
     folder = engine.file_state / ".pulumi" / "locks" / "organization" / "looms" / "edge-1"
     folder.mkdir(parents=True, exist_ok=True)

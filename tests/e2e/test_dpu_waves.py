@@ -65,13 +65,13 @@ def evidence(region: LocalRegion) -> str:
     return str(file)
 
 
-def tried(api: ApiServer, ref: ObjectRef, patch: dict[str, Any]) -> None:
+def send_patch(api: ApiServer, ref: ObjectRef, patch: dict[str, Any]) -> None:
     """Send an empty patch, which admission evaluates like a change."""
     query = {"dryRun": "All", "fieldManager": "test"}
     api.request("PATCH", api.path(ref, None), query=query, body=patch, content_type="application/merge-patch+json")
 
 
-def test_each_host_that_is_claimed_has_a_dpu_that_was_let_go_first(region: LocalRegion) -> None:
+def test_each_claimed_host_has_a_dpu_that_was_released_before(region: LocalRegion) -> None:
     region.up()
 
     used = [body for body in hosts(region) if body["spec"].get("consumerRef")]
@@ -90,18 +90,18 @@ def test_no_cluster_claims_a_host_whose_dpu_is_not_ready(region: LocalRegion) ->
 
     closed = {"metadata": {"annotations": {READY: None}}, **claim}
     with pytest.raises(ApiError, match="the DPU of this host is not ready in its VPC"):
-        tried(api, ref, closed)
-    tried(api, ref, claim)
+        send_patch(api, ref, closed)
+    send_patch(api, ref, claim)
 
 
-def test_the_waves_of_a_promotion_are_flashed_and_nobody_touches_anything(region: LocalRegion) -> None:
+def test_the_waves_of_a_promotion_are_flashed_without_manual_steps(region: LocalRegion) -> None:
     before = flashed(region)
     region.edit("catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
 
     for wave, deployment in (("1", "unassigned"), ("2", "globex"), ("3", "acme")):
         proof = [] if wave == "1" else ["--evidence", evidence(region)]
-        told = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
-        assert told.code == 0, told.text
+        outcome = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
+        assert outcome.code == 0, outcome.text
         region.up()
         wait_while_changing(
             partial(state, region),

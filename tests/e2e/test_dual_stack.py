@@ -85,7 +85,7 @@ def _made(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("policy", "families"), [("PreferDualStack", 2), ("SingleStack", 1)])
-def test_a_service_has_an_address_of_each_family_that_it_asks_for_ipv4_first(
+def test_a_service_has_an_address_of_each_requested_family_ipv4_first(
     server: LocalApiServer, blocks: dict[str, list[str]], policy: str, families: int
 ) -> None:
     spec = {"ipFamilyPolicy": policy, "ports": [{"port": 80}], "selector": {"app": "web"}}
@@ -114,7 +114,7 @@ def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, block
     assert all(one[0] in within for one, within in zip(parts, prefixes, strict=True))
 
 
-def test_the_policy_of_a_cluster_is_taken_with_blocks_of_both_families(
+def test_the_api_server_accepts_a_policy_with_blocks_of_both_families(
     server: LocalApiServer, rendered: list[Manifest]
 ) -> None:
     blocks = _blocks(rendered, BY_CILIUM)

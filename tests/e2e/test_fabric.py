@@ -114,7 +114,7 @@ def test_members_leave_their_partition_with_their_pods(on_fabric: LocalRegion) -
     wait_until(lambda: not partitions(on_fabric), timeout_seconds=60, what="UFM has no members any more")
 
 
-def test_a_pod_in_a_partition_that_the_fabric_manager_refuses_waits_and_says_for_what(on_fabric: LocalRegion) -> None:
+def test_a_pod_in_a_rejected_partition_waits_and_reports_the_reason(on_fabric: LocalRegion) -> None:
     api = on_fabric.api(ACME)
     ref = ObjectRef("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", FABRIC, "default")
     ours = api.get(ref) or {}
@@ -132,7 +132,7 @@ def test_a_pod_in_a_partition_that_the_fabric_manager_refuses_waits_and_says_for
         api.delete(ObjectRef.of(one))
 
 
-def test_by_a_wrong_login_ib_kubernetes_does_not_run_and_pods_wait_until_it_is_right(on_fabric: LocalRegion) -> None:
+def test_with_wrong_credentials_ib_kubernetes_fails_and_pods_wait(on_fabric: LocalRegion) -> None:
     management, secret = on_fabric.api(), ObjectRef("v1", "Secret", UFM, ACME)
     labels = f"jacquard.dev/fabric={FABRIC}"
 

@@ -116,7 +116,7 @@ def images(region: LocalRegion) -> dict[str, int]:
     return {image: count for image, count in found.items() if image.startswith("gpu-")}
 
 
-def test_two_regions_come_up_at_the_same_time(fleet: Fleet) -> None:
+def test_two_regions_are_applied_in_parallel(fleet: Fleet) -> None:
     both = [region.start(JACQUARD, "up", region.environment) for region in (fleet.full, fleet.roomy)]
 
     for process in both:
@@ -164,7 +164,7 @@ def test_a_campaign_stops_after_a_failed_soak(fleet: Fleet, tmp_path: Path) -> N
     fleet.merged()
 
     health = Health(fleet.roomy, "heron-train", seconds=3600, startup_seconds=3600)
-    health.turn("False", [next(one for group, [one, *_] in health.machines().items() if "/h100/" in group)])
+    health.set_ready("False", [next(one for group, [one, *_] in health.machines().items() if "/h100/" in group)])
     wait_until(lambda: not fleet.roomy.is_up(), timeout_seconds=120.0, what="status reports the broken node")
     stopped = fleet.jacquard(
         "campaign", "driver", "--write", "--evidence", fleet.evidence(fleet.roomy, tmp_path / "failed.json")

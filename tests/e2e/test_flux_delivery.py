@@ -97,7 +97,7 @@ def delivered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivered]:
             stopped.stop()
 
 
-def test_one_kustomization_brings_the_releases_that_install_kinds(delivered: Delivered) -> None:
+def test_one_kustomization_contains_the_releases_that_install_kinds(delivered: Delivered) -> None:
     flux = delivered.flux
     rendered = ("render", REGION, "--out", str(flux.repository / FOLDER), "--gitops", "flux", "--path", FOLDER)
     subprocess.run([sys.executable, "-m", "jacquard", *rendered], cwd=paths.ROOT, check=True)

@@ -53,7 +53,7 @@ def test_a_disk_that_is_full_at_the_start_stops_the_up_before_its_first_change(
     mill.require(DATA[1])
 
 
-def test_an_engine_that_cannot_write_its_lock_leaves_nothing_in_the_way(mill: FaultyStack, disk: SmallDisk) -> None:
+def test_an_engine_that_cannot_write_its_lock_blocks_no_later_run(mill: FaultyStack, disk: SmallDisk) -> None:
     mill.declare(DATA[1])
     disk.fill()
 
@@ -68,7 +68,7 @@ def test_an_engine_that_cannot_write_its_lock_leaves_nothing_in_the_way(mill: Fa
 
 
 @pytest.mark.parametrize("point", [1, WRITES_OF_A_CHANGE // 2])
-def test_a_disk_that_becomes_full_during_an_up_costs_one_command_at_most(
+def test_a_disk_that_becomes_full_during_an_up_requires_at_most_one_command(
     mill: FaultyStack, disk: SmallDisk, point: int
 ) -> None:
     assert mill.engine.file_state is not None

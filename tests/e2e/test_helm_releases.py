@@ -42,7 +42,7 @@ def test_releases_of_the_management_cluster_are_real_and_their_pods_run_on_its_n
     assert {pod["spec"]["nodeName"].rpartition("-")[0] for pod in pods} == {"management"}
 
 
-def test_what_somebody_edits_in_an_operator_is_put_right_and_is_no_drift_of_the_regions(running: LocalRegion) -> None:
+def test_manual_edits_of_an_operator_are_repaired_and_are_no_drift(running: LocalRegion) -> None:
     management, tenant = running.api(), running.api(CLUSTER)
     management.patch(CERT_MANAGER, {"spec": {"replicas": 3}}, field_manager="kubectl")
     tenant.delete(ROLE)

@@ -36,7 +36,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Laptop with one tenant, VPCs on OVN, and one VPC with network policies."""
     local = LocalRegion(tmp_path_factory.mktemp("immutable"))
     (local.environments / ENVIRONMENT / "tenants" / "acme.yaml").unlink()
-    local.rewrite(GLOBEX, emptied)
+    local.rewrite(GLOBEX, remove_clusters)
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
     edited(local, "allocate", ENVIRONMENT)
@@ -45,7 +45,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         yield local
 
 
-def emptied(tenant: dict[str, Any]) -> None:
+def remove_clusters(tenant: dict[str, Any]) -> None:
     """Leave the tenant two VPCs on OVN without clusters, and move its retiring cluster to a VPC with policies."""
     [cluster] = tenant["clusters"]
     for name, isolation in (("flat", "policy-only"), ("annex", "dpf-ovn")):
@@ -64,7 +64,7 @@ def uids(found: dict[str, dict[str, Any]]) -> set[str]:
     return {body["metadata"]["uid"] for body in found.values()}
 
 
-def test_a_vpc_on_ovn_under_another_name_is_another_vpc_of_the_same_class(region: LocalRegion) -> None:
+def test_a_renamed_vpc_on_ovn_is_a_new_vpc_of_the_same_class(region: LocalRegion) -> None:
     before = live(region, VPC_API, "IsolationClass")
     commit(region)
     region.rewrite(GLOBEX, lambda tenant: tenant["vpcs"][2].update(name="outpost"))
@@ -90,7 +90,7 @@ def test_a_vpc_on_ovn_under_another_name_is_another_vpc_of_the_same_class(region
     assert after["ovn"]["spec"]["parameters"] != before["ovn"]["spec"]["parameters"]
 
 
-def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: LocalRegion) -> None:
+def test_a_vpc_moves_from_ovn_to_hbn_by_new_objects_while_another_is_deleted(region: LocalRegion) -> None:
     before = live(region, SERVICE_API, "DPUDeployment")["globex"]
     commit(region)
     region.rewrite(GLOBEX, lambda tenant: (tenant["vpcs"][0].update(isolation="dpf-hbn"), tenant["vpcs"].pop()))
@@ -119,7 +119,7 @@ def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: 
     assert {"ovn-central", "vpc-ovn-controller"} <= releases.keys()
 
 
-def between(isolation: str, *add_ons: str) -> Callable[[Any], None]:
+def with_isolation(isolation: str, *add_ons: str) -> Callable[[Any], None]:
     """Return the edit that changes the isolation backend of the cluster's VPC."""
 
     def edit(tenant: dict[str, Any]) -> None:
@@ -129,9 +129,9 @@ def between(isolation: str, *add_ons: str) -> Callable[[Any], None]:
     return edit
 
 
-def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: LocalRegion) -> None:
+def test_a_cluster_moves_from_policies_to_kube_ovn_by_new_objects(region: LocalRegion) -> None:
     commit(region)
-    region.rewrite(GLOBEX, between("kube-ovn"))
+    region.rewrite(GLOBEX, with_isolation("kube-ovn"))
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
@@ -150,9 +150,9 @@ def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: Local
     assert "flat" not in live(region, "networking.k8s.io/v1", "NetworkPolicy", CLUSTER)
 
 
-def test_a_cluster_goes_back_to_policies_and_its_switch_goes_before_its_vpc(region: LocalRegion) -> None:
+def test_a_cluster_moves_back_to_policies_and_its_switch_is_deleted_before_its_vpc(region: LocalRegion) -> None:
     commit(region)
-    region.rewrite(GLOBEX, between("policy-only", "cilium"))
+    region.rewrite(GLOBEX, with_isolation("policy-only", "cilium"))
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
@@ -190,7 +190,7 @@ def test_another_dpu_in_a_host_is_refused_until_its_row_went(region: LocalRegion
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
 
-def test_another_image_and_flavor_come_are_named_and_the_former_stay_for_those_that_have_them(
+def test_a_new_image_and_flavor_are_referenced_and_the_previous_ones_kept_while_used(
     region: LocalRegion,
 ) -> None:
     before = {kind: live(region, FLASH_API, kind) for kind in FLASHED}

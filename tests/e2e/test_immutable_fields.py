@@ -85,7 +85,7 @@ def promoted(bench: Workbench, field: str) -> None:
     bench.promote_dpus()
 
 
-def moved_to_hbn(bench: Workbench) -> None:
+def move_to_hbn(bench: Workbench) -> None:
     """Move the VPC on OVN without nodes to HBN, which is rejected for VPCs with nodes."""
     bench.edit(GLOBEX, EMPTY, EMPTY.replace("dpf-ovn", "dpf-hbn"))
     bench.allocate_checked()
@@ -108,7 +108,7 @@ CASES = {
     "image of DPUs": _of_dpus("url", "BFB"),
     **{f"{field} of DPUs": _of_dpus(field, "DPUFlavor") for field in ("virtual_functions", "mtu_bytes")},
     "backend of a VPC": Case(
-        moved_to_hbn,
+        move_to_hbn,
         {"DPUServiceConfiguration": 1, "DPUServiceIPAM": 1, "DPUServiceInterface": 1},
         {"DPUServiceConfiguration": 2, "DPUServiceInterface": 1, "DPUVPC": 1, "DPUVirtualNetwork": 1},
         {"DPUDeployment": 1},
@@ -117,7 +117,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_edit_makes_another_object_and_points_there(server: LocalApiServer, bench: Workbench, name: str) -> None:
+def test_an_edit_creates_a_new_object_and_updates_references(
+    server: LocalApiServer, bench: Workbench, name: str
+) -> None:
     case, before = CASES[name], declared(bench)
     case.edit(bench)
     assert bench.report() == ""
@@ -135,7 +137,7 @@ def test_an_edit_makes_another_object_and_points_there(server: LocalApiServer, b
 
 
 @pytest.mark.parametrize("kind", ["BFB", "DPUFlavor", "DPUVirtualNetwork"])
-def test_the_name_of_the_former_takes_no_other_content(server: LocalApiServer, bench: Workbench, kind: str) -> None:
+def test_the_previous_object_cannot_be_changed_in_place(server: LocalApiServer, bench: Workbench, kind: str) -> None:
     spec = {"DPUVirtualNetwork": {"externallyRouted": False}, "BFB": {"url": "https://images.moved.example/a.bfb"}}
     item = next(one for one in declared(bench).values() if one.kind == kind)
     other = {**item.body, "spec": {**item.body["spec"], **spec.get(kind, {"dpuMode": "dpu"})}}

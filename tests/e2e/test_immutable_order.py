@@ -71,7 +71,7 @@ def uids(server: LocalApiServer, api_version: str, kind: str) -> dict[str, str]:
     return {body["metadata"]["name"]: body["metadata"]["uid"] for body in server.api.list(api_version, kind)}
 
 
-def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
+def test_new_objects_are_created_before_references_and_old_ones_deleted_last(
     server: LocalApiServer, bench: Workbench, project: Project
 ) -> None:
     kept = {kind: uids(server, *kind) for kind in FLASHED}
@@ -109,7 +109,7 @@ def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
     assert uids(server, *CLASS) == isolation
 
 
-def test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_another_tenant(
+def test_other_flash_inputs_are_replaced_alike_and_a_vpc_moves_to_another_tenant(
     server: LocalApiServer, bench: Workbench, project: Project
 ) -> None:
     kept = {kind: uids(server, *kind) for kind in FLASHED}

@@ -23,7 +23,7 @@ GROUPS = ("kubeovn.io", "networking.k8s.io")
 POOL = {"name": "lab", "role": "system", "instance_type": "cpu-gen4", "nodes": 1}
 
 
-def put_behind(bench: Workbench, isolation: str, *add_ons: str) -> None:
+def set_isolation(bench: Workbench, isolation: str, *add_ons: str) -> None:
     """Set the isolation backend of a retiring cluster's VPC, with the add-ons that provide it."""
     path = bench.folder / GLOBEX
     header, _, text = path.read_text().partition("\n")
@@ -43,7 +43,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     (found.folder / "tenants" / "acme.yaml").unlink()
     for path in found.folder.glob("*.lock.yaml"):
         path.unlink()
-    put_behind(found, "policy-only", "cilium")
+    set_isolation(found, "policy-only", "cilium")
     return found
 
 
@@ -51,15 +51,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 def project(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A stack with the tenant's declared objects, at an API server with the kinds of both backends."""
     policies = declared(bench, GROUPS)
-    put_behind(bench, "kube-ovn")
+    set_isolation(bench, "kube-ovn")
     every = [*policies, *declared(bench, GROUPS)]
-    put_behind(bench, "policy-only", "cilium")
+    set_isolation(bench, "policy-only", "cilium")
     with serving(every, tmp_path_factory.mktemp("switches")) as server:
         yield stack(server, bench, GROUPS, tmp_path_factory.mktemp("project") / "switches")
 
 
-def test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects(bench: Workbench, project: Project) -> None:
-    put_behind(bench, "kube-ovn")
+def test_a_vpc_moves_to_kube_ovn_and_back_by_new_objects(bench: Workbench, project: Project) -> None:
+    set_isolation(bench, "kube-ovn")
     planned, done = run(project, "preview"), run(project, "up")
     assert {one[:3] for one in planned} == {one[:3] for one in done}
     assert {one.operation for one in done} == {"create", "delete"}
@@ -69,7 +69,7 @@ def test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects(bench: Workbench, proj
         operations_on(done, "delete", "NetworkPolicy"),
     )
 
-    put_behind(bench, "policy-only", "cilium")
+    set_isolation(bench, "policy-only", "cilium")
     planned, done = run(project, "preview"), run(project, "up")
     assert {one[:3] for one in planned} == {one[:3] for one in done}
     assert {one.operation for one in done} == {"create", "delete"}

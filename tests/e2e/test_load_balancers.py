@@ -82,7 +82,7 @@ def test_a_load_balancer_gets_an_address_of_its_vpc_from_the_real_metallb(runnin
     assert valid["poolReconcilerValid"] == "True"
 
 
-def test_a_load_balancer_has_the_names_below_its_clusters_own_that_it_asks_for_and_no_others(
+def test_a_load_balancer_only_gets_requested_names_below_its_clusters_domain(
     running: LocalRegion,
 ) -> None:
     """The cluster's ExternalDNS writes them, and the region's one writes the name of its API."""
@@ -107,7 +107,7 @@ def test_a_load_balancer_has_the_names_below_its_clusters_own_that_it_asks_for_a
     wait_until(lambda: own not in names(), timeout_seconds=90, what=f"{own} is gone")
 
 
-def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_its_own_vpc(
+def test_a_load_balancer_waits_for_the_add_on_and_then_gets_an_address_of_its_vpc(
     running: LocalRegion,
 ) -> None:
     api, acme = running.api(GLOBEX), running.api(ACME)
@@ -123,7 +123,7 @@ def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_
 
 
 @pytest.mark.nightly
-def test_an_add_on_that_is_given_up_names_its_users_first_and_takes_its_controller_along(
+def test_removal_of_an_add_on_reports_its_users_and_deletes_its_controller(
     running: LocalRegion,
 ) -> None:
     api, acme = running.api(GLOBEX), running.api(ACME)

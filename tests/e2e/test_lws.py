@@ -116,7 +116,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
         lws.stop()
 
 
-def test_while_the_controller_is_down_only_its_groups_are_refused(endpoint: Endpoint) -> None:
+def test_while_the_controller_is_down_only_its_groups_are_rejected(endpoint: Endpoint) -> None:
     lws = endpoint.lws
     lws.until(lambda: "mpod.kb.io" in creates(lws, pod("member", {SET_LABEL: "chat"})), "the webhooks are in force")
 
@@ -124,7 +124,7 @@ def test_while_the_controller_is_down_only_its_groups_are_refused(endpoint: Endp
     assert "mleaderworkerset.kb.io" in creates(lws, endpoint.base)
 
 
-def test_leaders_come_first_and_their_workers_are_in_their_rack(endpoint: Endpoint) -> None:
+def test_leaders_start_first_and_their_workers_are_in_their_rack(endpoint: Endpoint) -> None:
     lws = endpoint.lws
     lws.controller.start()
     lws.until(lambda: creates(lws, endpoint.base) in ("", "exists"), "the controller accepts the documented example")

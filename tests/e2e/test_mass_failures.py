@@ -56,17 +56,19 @@ def healthy(region: LocalRegion) -> int:
     return sum(check.get("status", {}).get("currentHealthy", 0) for check in region.api().list(*CHECK))
 
 
-def test_a_queue_that_takes_longer_than_one_host_may_is_no_failure(region: LocalRegion, tmp_path: Path) -> None:
+def test_a_queue_beyond_the_timeout_of_one_host_is_no_failure(region: LocalRegion, tmp_path: Path) -> None:
     environment = load_environment(ENVIRONMENT, region.environments)
     [pool] = environment.tenants[0].clusters[0].pools
     alone = pool.health.node_startup_timeout_seconds // _SCALE
-    sizes = emptied(region)
+    sizes = scale_to_zero(region)
     for check in region.api().list(*CHECK, namespace=CLUSTER):
         ref = ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER)
         timeout = {"nodeStartupTimeoutSeconds": startup_seconds(environment, CLUSTER, pool) // _SCALE}
         region.api().patch(ref, {"spec": {"checks": timeout}}, field_manager="test")
     took = region.api().request("GET", _STAGE)["spec"]["delay"]
-    last(region, {"durationMilliseconds": _TURN_SECONDS * 1000, "jitterDurationMilliseconds": _TURN_SECONDS * 1000})
+    set_duration(
+        region, {"durationMilliseconds": _TURN_SECONDS * 1000, "jitterDurationMilliseconds": _TURN_SECONDS * 1000}
+    )
     at_work = [0]
 
     def filled() -> bool:
@@ -77,7 +79,7 @@ def test_a_queue_that_takes_longer_than_one_host_may_is_no_failure(region: Local
         for name, replicas in sizes.items():
             scale(region, name, replicas)
         wait_until(filled, timeout_seconds=_FILLED_SECONDS, what="the pool is filled in turns")
-    last(region, took)
+    set_duration(region, took)
 
     assert watched_uids(tmp_path / "repairs.json") == set()
     assert watched_uids(tmp_path / "all.json") == uids(region)
@@ -98,7 +100,7 @@ def bounds(region: LocalRegion, health: Health) -> Iterator[dict[Group, int]]:
     [pool] = environment.tenants[0].clusters[0].pools
     groups = health.machines()
     yield {group: most_broken(environment, pool, len(those)) for group, those in groups.items()}
-    health.turn("True", [machine for those in health.machines().values() for machine in those])
+    health.set_ready("True", [machine for those in health.machines().values() for machine in those])
     wait_until(
         lambda: not region.api().list(*REMEDIATION, namespace=CLUSTER),
         timeout_seconds=120.0,
@@ -110,10 +112,10 @@ def names(*groups: list[dict[str, Any]]) -> set[str]:
     return {machine["metadata"]["name"] for those in groups for machine in those}
 
 
-def test_the_brake_in_the_cluster_is_the_one_that_the_rules_say(health: Health, bounds: dict[Group, int]) -> None:
+def test_the_limit_in_the_cluster_is_that_of_the_rules(health: Health, bounds: dict[Group, int]) -> None:
     assert sum(len(those) for those in health.machines().values()) == NODES
     assert len(bounds) > NODES // 10
-    assert health.brakes() == bounds
+    assert health.limits() == bounds
 
 
 def test_one_node_of_each_of_two_racks_is_repaired(
@@ -124,7 +126,7 @@ def test_one_node_of_each_of_two_racks_is_repaired(
     broken = [groups[first][0], groups[second][0]]
 
     with counted_repairs(region, CLUSTER, tmp_path / "repairs.json"):
-        health.turn("False", broken)
+        health.set_ready("False", broken)
         health.wait_for_verdict(names(broken), "both nodes count as broken")
         wait_until(
             lambda: health.remediations() == {first: 1, second: 1}, timeout_seconds=120.0, what="both are repaired"
@@ -133,7 +135,7 @@ def test_one_node_of_each_of_two_racks_is_repaired(
     assert len(watched_uids(tmp_path / "repairs.json")) == len(broken)
 
 
-def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repair_than_its_bound(
+def test_when_fifty_nodes_fail_together_no_rack_exceeds_its_remediation_limit(
     region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
 ) -> None:
     before, groups = uids(region), health.machines()
@@ -142,7 +144,7 @@ def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repai
         counted_repairs(region, CLUSTER, tmp_path / "repairs.json"),
         Watch(region, tmp_path / "machines.json").running(),
     ):
-        health.turn("False", [machine for those in groups.values() for machine in those])
+        health.set_ready("False", [machine for those in groups.values() for machine in those])
         health.wait_for_verdict(names(*groups.values()), "all nodes count as broken")
         begun = health.remediations()
 
@@ -151,7 +153,7 @@ def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repai
     assert watched_uids(tmp_path / "machines.json") == before == uids(region)
 
 
-def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than_its_bound(
+def test_a_rack_whose_nodes_fail_in_sequence_stays_within_its_remediation_limit(
     region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
 ) -> None:
     before, groups = uids(region), health.machines()
@@ -162,19 +164,19 @@ def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than
         counted_repairs(region, CLUSTER, tmp_path / "repairs.json"),
         Watch(region, tmp_path / "machines.json").running(),
     ):
-        health.turn("False", [first])
+        health.set_ready("False", [first])
         health.wait_for_verdict(names([first]), "the first node counts as broken")
-        health.turn("False", others)
+        health.set_ready("False", others)
         health.wait_for_verdict(names(groups[rack]), "all nodes of the rack count as broken")
 
     assert len(watched_uids(tmp_path / "repairs.json")) <= bounds[rack] < len(groups[rack])
     assert watched_uids(tmp_path / "machines.json") == before == uids(region)
 
 
-def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_the_bound(
+def test_machines_that_queue_for_hosts_stay_within_the_remediation_limit(
     region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
 ) -> None:
-    sizes = emptied(region)
+    sizes = scale_to_zero(region)
     region.api().request("DELETE", _STAGE)
 
     with (
@@ -200,7 +202,7 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
     assert hosts_in(region)["provisioning"] == PROVISIONED_AT_ONCE
 
 
-def emptied(region: LocalRegion) -> dict[str, int]:
+def scale_to_zero(region: LocalRegion) -> dict[str, int]:
     """Scale all deployments to zero; return the number of machines that each had."""
     sizes = {one["metadata"]["name"]: one["spec"]["replicas"] for one in region.api().list(*_DEPLOYMENT)}
     for name in sizes:
@@ -214,7 +216,7 @@ def scale(region: LocalRegion, deployment: str, replicas: int) -> None:
     region.api().patch(ref, {"spec": {"replicas": replicas}}, field_manager="test")
 
 
-def last(region: LocalRegion, delay: dict[str, int]) -> None:
+def set_duration(region: LocalRegion, delay: dict[str, int]) -> None:
     """Set the duration of writing an image."""
     ref = ObjectRef("kwok.x-k8s.io/v1alpha1", "Stage", "host-provisioned")
     region.api().patch(ref, {"spec": {"delay": delay}}, field_manager="test")

@@ -105,11 +105,11 @@ class Written:
     def write(self, name: str, address: str) -> None:
         """Write a name to the name server, as a user with the key could."""
         keys = dns.tsigkeyring.from_text({SIMULATED: SIMULATED})
-        asked = dns.update.UpdateMessage(self.zone, keyring=keys, keyalgorithm="hmac-sha256")
-        asked.add(name, 60, "A", address)
-        dns.query.tcp(asked, LOOPBACK, timeout=10, port=self._names.port)
+        message = dns.update.UpdateMessage(self.zone, keyring=keys, keyalgorithm="hmac-sha256")
+        message.add(name, 60, "A", address)
+        dns.query.tcp(message, LOOPBACK, timeout=10, port=self._names.port)
 
-    def told(self, name: str) -> set[str]:
+    def event_messages(self, name: str) -> set[str]:
         """Return the events of ExternalDNS about a Service.
 
         Other components report there too: an API server that reads a Service before its address reports
@@ -156,7 +156,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
         server.stop()
 
 
-def test_names_that_count_are_written_for_addresses_that_count_and_no_others(written: Written) -> None:
+def test_only_permitted_names_and_addresses_are_written(written: Written) -> None:
     lock = written.environment.allocations.vpcs["acme"]
     own, vip = str(lock.load_balancers[5]), str(written.environment.region.networks.control_plane_vips[5])
     mine, domain = f"{CLUSTER}.{written.zone}", written.environment.region.control_planes.domain
@@ -172,14 +172,14 @@ def test_names_that_count_are_written_for_addresses_that_count_and_no_others(wri
         {f"web.{CLUSTER}": [own], f"*.shop.{CLUSTER}": [own], f"{CLUSTER}.api": [vip]},
     )
 
-    assert {name: written.told(name) for name in ("web", "api", "outside")} == {
+    assert {name: written.event_messages(name) for name in ("web", "api", "outside")} == {
         "web": {"RecordReady"},
         "api": {"RecordReady"},
         "outside": set(),
     }
 
 
-def test_a_name_follows_its_address_and_goes_with_its_service(written: Written) -> None:
+def test_a_name_follows_its_address_and_is_deleted_with_its_service(written: Written) -> None:
     first, second = (str(written.environment.allocations.vpcs["acme"].load_balancers[one]) for one in (5, 6))
     before = written.records()
     name = f"moved.{CLUSTER}"
@@ -193,7 +193,7 @@ def test_a_name_follows_its_address_and_goes_with_its_service(written: Written) 
     written.await_records(before)
 
 
-def test_a_name_that_somebody_wrote_by_hand_stays_theirs(written: Written) -> None:
+def test_manually_written_names_are_kept(written: Written) -> None:
     own = str(written.environment.allocations.vpcs["acme"].load_balancers[5])
     before, by_hand, after = written.records(), f"by-hand.{CLUSTER}", f"after.{CLUSTER}"
     written.write(by_hand, "192.0.2.1")

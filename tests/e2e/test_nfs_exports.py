@@ -28,7 +28,7 @@ _MADE, _GROUPED = 0o755, 0o2775
 """Modes of a directory: as created by the driver, and after the kubelet has set its group."""
 
 
-def asked(name: str) -> tuple[IPv4Address, dict[str, Export]]:
+def required_exports(name: str) -> tuple[IPv4Address, dict[str, Export]]:
     """Return the NFS server of a region, and the exports in the list of prerequisites."""
     environment = load_environment(name, ENVIRONMENTS)
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
@@ -46,9 +46,9 @@ def asked(name: str) -> tuple[IPv4Address, dict[str, Export]]:
     }
 
 
-def test_hosts_of_a_tenant_read_its_export_and_no_other(tmp_path: Path) -> None:
+def test_hosts_of_a_tenant_only_read_its_export(tmp_path: Path) -> None:
     tools()
-    address, exports = asked("eu-south-03a")
+    address, exports = required_exports("eu-south-03a")
     with ExitStack() as stack:
         server = stack.enter_context(network(address))
         homes = {path: export.networks[0][5] for path, export in exports.items()}
@@ -96,17 +96,17 @@ def written(folder: Path, address: IPv4Address, path: str, export: Export, *, gr
         return refused or ("" if read(host, server, file, _POD)[0] == "cloth" else "another content")
 
 
-def test_a_pod_that_is_not_root_writes_to_a_volume_of_the_export_that_is_asked_for(tmp_path: Path) -> None:
+def test_an_unprivileged_pod_writes_to_a_volume_of_the_required_export(tmp_path: Path) -> None:
     tools()
-    address, exports = asked("eu-south-03a")
+    address, exports = required_exports("eu-south-03a")
     [(path, export), *_] = exports.items()
 
     assert written(tmp_path, address, path, export) == ""
 
 
-def test_a_volume_cannot_be_made_where_root_is_nobody(tmp_path: Path) -> None:
+def test_volume_creation_fails_with_root_squash(tmp_path: Path) -> None:
     tools()
-    address, exports = asked("eu-south-03a")
+    address, exports = required_exports("eu-south-03a")
     [(path, export), *_] = exports.items()
 
     assert written(tmp_path, address, path, export._replace(options=("rw",))) == "mkdir: error 13 of NFS\n"
@@ -114,7 +114,7 @@ def test_a_volume_cannot_be_made_where_root_is_nobody(tmp_path: Path) -> None:
 
 def test_a_pod_that_is_not_root_needs_the_group_of_its_volume(tmp_path: Path) -> None:
     tools()
-    address, exports = asked("eu-south-03a")
+    address, exports = required_exports("eu-south-03a")
     [(path, export), *_] = exports.items()
 
     assert "NFS4ERR_ACCESS" in written(tmp_path, address, path, export, groups=False)

@@ -124,9 +124,7 @@ def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
     }
 
 
-def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
-    region: LocalRegion, tmp_path: Path
-) -> None:
+def test_a_fault_that_returns_after_a_reboot_replaces_the_node_by_a_spare(region: LocalRegion, tmp_path: Path) -> None:
     """The region's program remembers the first remediation; Cluster API and Metal3 do not."""
     let_metal3_wait(region, _PATIENT_SECONDS)
     machine, file = machines(region)[0], tmp_path / "host"
@@ -157,7 +155,7 @@ def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
     assert "fault returned after repair by reboot (2 repairs" in proposed.stdout
 
 
-def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_has_ended_and_it_is_approved(
+def test_a_soft_fault_taints_the_node_and_its_host_is_rebooted_after_its_job_and_approval(
     region: LocalRegion, tmp_path: Path
 ) -> None:
     let_metal3_wait(region, _PATIENT_SECONDS)

@@ -66,7 +66,7 @@ def configure(region: LocalRegion, pci: Any) -> None:
     region.api().patch(RELEASE, {"spec": {"values": values}}, field_manager="somebody")
 
 
-def test_the_real_master_labels_nodes_by_what_their_workers_found(running: LocalRegion) -> None:
+def test_the_real_master_labels_nodes_by_the_features_of_their_workers(running: LocalRegion) -> None:
     api = running.api(ACME)
     plain = {
         node["metadata"]["name"]
@@ -97,7 +97,7 @@ def test_the_real_master_labels_nodes_by_what_their_workers_found(running: Local
     assert node["metadata"]["labels"][HARDWARE] == "as-declared"
 
 
-def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegion) -> None:
+def test_rules_of_operators_apply_to_the_features_of_workers(running: LocalRegion) -> None:
     """The rule is that of NVIDIA's network operator.
 
     Source: NETOP:deployment/network-operator/templates/nodefeaturerules.yaml.
@@ -120,7 +120,7 @@ def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegi
     wait_until(lambda: labelled(api) == before, timeout_seconds=60, what="labels go with the rule")
 
 
-def test_a_node_with_gpus_unlike_its_type_takes_no_pods_until_it_is_as_declared(running: LocalRegion) -> None:
+def test_a_node_with_undeclared_gpus_is_tainted_until_it_matches_its_type(running: LocalRegion) -> None:
     """All simulated hosts have eight GPUs, so the rule is changed to expect nine."""
     api = running.api(ACME)
     rules = (api.get(RULE) or {})["spec"]["rules"]
@@ -138,7 +138,7 @@ def test_a_node_with_gpus_unlike_its_type_takes_no_pods_until_it_is_as_declared(
     wait_until(lambda: not any(tainted(api).values()), timeout_seconds=60, what="the taint goes with the difference")
 
 
-def test_without_its_label_a_node_offers_no_gpu_and_a_pod_waits_until_it_is_there(running: LocalRegion) -> None:
+def test_without_its_label_a_node_offers_no_gpu_and_pods_wait(running: LocalRegion) -> None:
     api = running.api(GLOBEX)
     wait_until(lambda: offered(api) == {"8"}, timeout_seconds=60, what="nodes offer their GPUs")
     configure(running, {"deviceClassWhitelist": ["02"], "deviceLabelFields": ["vendor"]})

@@ -70,7 +70,7 @@ def recorded(project: Project, name: str = SET) -> dict[str, str]:
     return {key.partition("/")[0]: uid for key, uid in found.items()}
 
 
-def test_refusals_and_conflicts_are_seen_in_preview_and_a_failed_up_is_resumed(
+def test_rejections_and_conflicts_appear_in_preview_and_a_failed_up_is_resumed(
     server: LocalApiServer, namespace: str, project: Project
 ) -> None:
     project.declare({SET: rack(namespace, "u01", "u02", "u03", u02={"bootMode": "bios"}, u03={"onlin": True})})
@@ -96,7 +96,7 @@ def test_refusals_and_conflicts_are_seen_in_preview_and_a_failed_up_is_resumed(
     assert whole["u01"] == first["u01"]
 
 
-def test_a_conflict_names_the_owner_and_one_run_takes_the_field(
+def test_a_conflict_names_the_owner_and_one_run_takes_the_field_over(
     server: LocalApiServer, namespace: str, project: Project
 ) -> None:
     project.declare({SET: rack(namespace, "u01", "u02")})
@@ -210,7 +210,7 @@ def test_another_cluster_behind_the_same_kubeconfig_loses_nothing(
     assert list(server.hosts(namespace)) == ["u01"]
 
 
-def test_an_interrupted_up_leaves_a_state_that_is_true_and_the_next_one_goes_on(
+def test_an_interrupted_up_leaves_a_correct_state_and_the_next_one_continues(
     server: LocalApiServer, namespace: str, project: Project
 ) -> None:
     names = [f"u{number:05}" for number in range(CANCELLED_HOSTS)]
@@ -247,7 +247,7 @@ def firmware(server: LocalApiServer, namespace: str) -> dict[str, dict[str, Any]
     return {kind: {body["metadata"]["name"]: body["spec"] for body in bodies} for kind, bodies in found.items()}
 
 
-def test_firmware_objects_are_patched_once_they_are_there_and_given_back_as_they_were_made(
+def test_firmware_objects_are_patched_when_they_exist_and_released_unchanged(
     server: LocalApiServer, namespace: str, project: Project
 ) -> None:
     patch = {"apiVersion": HOSTS[0], "namespace": namespace, "names": ["u01", "u02"]}

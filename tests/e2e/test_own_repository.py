@@ -57,7 +57,7 @@ def contact(shell: Shell, cluster: str) -> str:
     return next(item["data"]["contact"] for item in note if item["metadata"]["name"] == "region-note")
 
 
-def assert_its_own_rule_refuses(shell: Shell) -> None:
+def assert_own_rule_rejects(shell: Shell) -> None:
     """Assert that ``up``, and the engine with the repository's policy pack, reject a note that breaks its rule."""
     component = shell.folder / "extensions" / "components" / "region_note.py"
     right = component.read_text()
@@ -87,7 +87,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
             assert isinstance(step, Command)
             if step == Command(("jacquard", "down", "edge-1")):
                 assert {contact(shell, name) for name in ("management", "first-train")} == {"on-call@cloud.example"}
-                assert_its_own_rule_refuses(shell)
+                assert_own_rule_rejects(shell)
             outcome = shell.type(step.words, built)
             assert outcome is None or outcome.code == 0, f"{step.words}: {outcome.text}"
     finally:

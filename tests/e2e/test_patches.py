@@ -37,7 +37,7 @@ def live(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any] | None:
     return server.api.get(ObjectRef.of(body))
 
 
-def test_fields_are_set_changed_and_given_back_while_the_rest_stays(
+def test_fields_are_set_changed_and_released_while_others_are_kept(
     server: LocalApiServer, standin: DrivenStandIn, place: str
 ) -> None:
     theirs = server.api.apply(config_map(place, {"a": "1"}), field_manager="somebody")
@@ -72,7 +72,7 @@ def test_fields_of_others_are_taken_by_force_only(server: LocalApiServer, standi
     assert standin.create(CONFIG_MAP, config_map(place, {"a": "2"}, patchForce="true"))["data"] == {"a": "2"}
 
 
-def test_what_is_not_there_is_made_and_stays_and_what_went_is_not_made_again(
+def test_missing_objects_are_created_and_kept_and_deleted_ones_not_recreated(
     server: LocalApiServer, standin: DrivenStandIn, place: str
 ) -> None:
     inputs = config_map(place, {"a": "1"})
@@ -90,9 +90,7 @@ def test_what_is_not_there_is_made_and_stays_and_what_went_is_not_made_again(
     assert live(server, inputs) is None
 
 
-def test_a_field_that_the_object_cannot_be_without_is_not_given_back(
-    server: LocalApiServer, standin: DrivenStandIn, place: str
-) -> None:
+def test_required_fields_are_not_released(server: LocalApiServer, standin: DrivenStandIn, place: str) -> None:
     inputs = {
         "apiVersion": "v1",
         "kind": "Service",

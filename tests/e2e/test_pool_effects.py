@@ -134,14 +134,14 @@ def test_the_controller_does_what_the_table_says(field: str, histories: dict[str
 
 
 @pytest.mark.parametrize("case", ["pin", "max_pods"])
-def test_what_is_no_field_of_the_pool_makes_its_nodes_anew(case: str, histories: dict[str, History]) -> None:
+def test_changes_outside_the_pool_fields_replace_its_nodes(case: str, histories: dict[str, History]) -> None:
     before, after, back = histories[case]
 
     assert effect(before, after) is effect(after, back) is Effect.REPLACED
 
 
 @pytest.mark.parametrize("case", ["image", "taints", "pin", "max_pods"])
-def test_a_former_template_brings_its_machine_set_back(case: str, histories: dict[str, History]) -> None:
+def test_a_previous_template_reuses_its_machine_set(case: str, histories: dict[str, History]) -> None:
     before, after, back = histories[case]
 
     [first], [second] = before.current.values(), after.current.values()
@@ -156,7 +156,7 @@ def test_a_former_template_brings_its_machine_set_back(case: str, histories: dic
     assert back.current == before.current
 
 
-def test_a_restart_that_has_not_come_moves_nothing(histories: dict[str, History]) -> None:
+def test_a_future_restart_replaces_no_node(histories: dict[str, History]) -> None:
     before, after, back = histories["later"]
 
     assert effect(before, after) is effect(after, back) is Effect.IN_PLACE
@@ -178,7 +178,7 @@ def test_a_pool_of_another_size_keeps_its_machine_sets(field: str, histories: di
 
 
 @pytest.mark.parametrize("field", AT_MACHINES)
-def test_machines_that_run_get_the_new_value(field: str, histories: dict[str, History]) -> None:
+def test_running_machines_get_the_new_value(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
     assert before.current == after.current == back.current
@@ -190,7 +190,7 @@ def test_machines_that_run_get_the_new_value(field: str, histories: dict[str, Hi
 
 
 @pytest.mark.parametrize("field", [*AT_DEPLOYMENTS, *BESIDE, *NOWHERE])
-def test_other_fields_leave_machines_and_what_they_are_made_from(field: str, histories: dict[str, History]) -> None:
+def test_other_fields_change_neither_machines_nor_templates(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
     assert before.current == after.current == back.current
@@ -200,9 +200,7 @@ def test_other_fields_leave_machines_and_what_they_are_made_from(field: str, his
 
 
 @pytest.mark.parametrize("field", [*BESIDE, *NOWHERE])
-def test_what_lies_beside_leaves_the_deployment_and_its_sets_as_they_are(
-    field: str, histories: dict[str, History]
-) -> None:
+def test_changes_of_other_objects_keep_the_deployment_and_its_sets(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
     for part in ("deployments", "sets"):
@@ -213,7 +211,7 @@ def test_what_lies_beside_leaves_the_deployment_and_its_sets_as_they_are(
     assert back.content("declared") == was
 
 
-def test_the_autoscaler_gets_a_pool_as_large_as_it_is_and_nodes_counts_again_without_it(
+def test_the_autoscaler_starts_at_the_current_size_and_nodes_applies_again_without_it(
     management: ManagementCluster,
 ) -> None:
     pools, name = Pools(management.api), "handed-over"

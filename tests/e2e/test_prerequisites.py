@@ -41,7 +41,7 @@ def secret(name: str, section: str, *keys: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("section", ["data", "stringData"])
 @pytest.mark.parametrize("way", ["create", "apply"])
-def test_metadata_tell_the_keys_and_no_value(server: LocalApiServer, way: str, section: str) -> None:
+def test_metadata_contain_the_keys_and_no_values(server: LocalApiServer, way: str, section: str) -> None:
     name = f"{way}-{section.lower()}"
     getattr(server.api, way)(secret(name, section, "username", "password"), field_manager="somebody")
 
@@ -53,7 +53,7 @@ def test_metadata_tell_the_keys_and_no_value(server: LocalApiServer, way: str, s
     assert not {VALUE, base64.b64encode(VALUE.encode()).decode()} & set(json.dumps(found).split('"'))
 
 
-def test_the_gate_sees_a_secret_come_key_by_key(server: LocalApiServer) -> None:
+def test_the_gate_reads_keys_as_they_are_added_to_a_secret(server: LocalApiServer) -> None:
     apis, items = {MANAGEMENT: server.api}, (HOST,)
 
     def missing() -> str:

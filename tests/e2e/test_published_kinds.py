@@ -94,7 +94,7 @@ def examples() -> dict[Kind, Manifest]:
     return {kind_of(item): item for item in reversed(everything())}
 
 
-class Judge:
+class Validator:
     """An API server with the published definition of every rendered kind, and every rendered namespace."""
 
     def __init__(self, server: LocalApiServer) -> None:
@@ -128,11 +128,11 @@ class Judge:
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+def validator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Validator]:
     CrdFolder()  # Skips the module before anything is started.
     server = LocalApiServer(tmp_path_factory.mktemp("published") / "server", kinds=())
     try:
-        yield Judge(server)
+        yield Validator(server)
     finally:
         server.stop()
 
@@ -147,7 +147,7 @@ def examples_of_alike(items: Iterable[Manifest]) -> list[Manifest]:
     return [group[text] for group, texts in zip(alike.values(), chosen, strict=True) for text in texts]
 
 
-def test_of_hosts_that_differ_in_numbers_the_first_and_the_longest_are_examples() -> None:
+def test_the_first_and_the_longest_of_similar_hosts_are_examples() -> None:
     def host(name: str, **spec: Any) -> Manifest:
         return Manifest(body={"kind": "BareMetalHost", "metadata": {"name": name}, "spec": spec})
 
@@ -157,30 +157,30 @@ def test_of_hosts_that_differ_in_numbers_the_first_and_the_longest_are_examples(
     assert examples_of_alike([*rack, *others]) == [*rack[:2], *others]
 
 
-def assert_accepted(judge: Judge, items: Sequence[Manifest]) -> None:
-    refused = [f"{key}: {text}" for key, text in judge.refusals(items).items()]
+def assert_accepted(validator: Validator, items: Sequence[Manifest]) -> None:
+    refused = [f"{key}: {text}" for key, text in validator.refusals(items).items()]
     if refused:
         pytest.fail("\n".join([f"{len(refused)} of {len(items)} objects are refused, of which:", *refused[:SHOWN]]))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_objects_of_an_environment_are_accepted(judge: Judge, name: str) -> None:
-    assert_accepted(judge, examples_of_alike(of_environment(name)))
+def test_objects_of_an_environment_are_accepted(validator: Validator, name: str) -> None:
+    assert_accepted(validator, examples_of_alike(of_environment(name)))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
-def test_every_object_of_an_environment_is_accepted(judge: Judge, name: str) -> None:
-    assert_accepted(judge, of_environment(name))
+def test_every_object_of_an_environment_is_accepted(validator: Validator, name: str) -> None:
+    assert_accepted(validator, of_environment(name))
 
 
-def test_objects_of_other_choices_are_accepted(judge: Judge) -> None:
-    assert_accepted(judge, examples_of_alike(of_choices()))
+def test_objects_of_other_choices_are_accepted(validator: Validator) -> None:
+    assert_accepted(validator, examples_of_alike(of_choices()))
 
 
 @pytest.mark.nightly
-def test_every_object_of_other_choices_is_accepted(judge: Judge) -> None:
-    assert_accepted(judge, of_choices())
+def test_every_object_of_other_choices_is_accepted(validator: Validator) -> None:
+    assert_accepted(validator, of_choices())
 
 
 def broken(item: Manifest, path: str, value: Any) -> dict[str, Any]:
@@ -194,11 +194,11 @@ def broken(item: Manifest, path: str, value: Any) -> dict[str, Any]:
     return body
 
 
-def test_every_kind_refuses_a_field_that_it_does_not_have(judge: Judge) -> None:
+def test_every_kind_rejects_unknown_fields(validator: Validator) -> None:
     taken = set()
     for kind, item in examples().items():
         path = "spec.loom" if "spec" in item.body else "loom"
-        if f".{path}: field not declared in schema" not in (judge.refusal(broken(item, path, "warp")) or ""):
+        if f".{path}: field not declared in schema" not in (validator.refusal(broken(item, path, "warp")) or ""):
             taken.add(kind)
 
     assert taken == set()
@@ -277,9 +277,11 @@ BROKEN = [
 @pytest.mark.parametrize(
     ("kind", "path", "value", "refusal"), BROKEN, ids=[f"{kind}-{path}" for kind, path, *_ in BROKEN]
 )
-def test_what_its_kind_forbids_is_refused(judge: Judge, kind: str, path: str, value: Any, refusal: str) -> None:
+def test_violations_of_a_kind_are_rejected(
+    validator: Validator, kind: str, path: str, value: Any, refusal: str
+) -> None:
     [sound] = [item for (_, name), item in examples().items() if name == kind]
     body = broken(sound, path, value)
 
-    assert judge.refusal(sound.body) is None
-    assert judge.refusal(body) == " ".join(refusal.split()).format(name=body["metadata"]["name"])
+    assert validator.refusal(sound.body) is None
+    assert validator.refusal(body) == " ".join(refusal.split()).format(name=body["metadata"]["name"])

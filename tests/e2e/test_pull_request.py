@@ -81,17 +81,17 @@ def pull_request(running: LocalRegion, tmp_path: Path) -> Iterator[PullRequest]:
         yield PullRequest(running, forge, tmp_path)
 
 
-def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: PullRequest) -> None:
+def test_a_pull_request_is_previewed_approved_merged_and_applied(pull_request: PullRequest) -> None:
     region, before = pull_request.region, machines(pull_request.region)
     [pool] = (one for one in region.status()["pools"] if (one["cluster"], one["name"]) == (CLUSTER, POOL))
     image = next(one for one in IMAGES if one not in pool["images"])
 
     # An edit, its comment, and a tenant without approval.
     pull_request.done("promote", ENVIRONMENT, f"{CLUSTER}/{POOL}", "--to", image)
-    told = predicted(region)
+    expected = predicted(region)
     pull_request.commit()
     comment = pull_request.preview(run="1.1")
-    assert told == {f"{CLUSTER}/{POOL}/a03": (4, 4)}
+    assert expected == {f"{CLUSTER}/{POOL}/a03": (4, 4)}
     assert comment.splitlines()[2] == "### Approval required from `acme`"
     assert "replaced: 4 nodes (32 GPUs) of `acme-train/infer`" in comment
     assert {STATEMENT, f"{STATEMENT}{SUFFIX}", "report.html"} <= {path.name for path in pull_request.out.iterdir()}
@@ -119,7 +119,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     applied = pull_request.up()
     assert applied.code == 0, applied.text
     assert f"the preview in {pull_request.out} is signed by ci@example" in applied.stderr
-    assert changed(before, machines(region)) == told
+    assert changed(before, machines(region)) == expected
     assert f"  state of stack {ENVIRONMENT}: was " in pull_request.refused()
     again = pull_request.done("preview", ENVIRONMENT, "--base", "HEAD~1")
     assert f"{ENVIRONMENT}: no changes" in again

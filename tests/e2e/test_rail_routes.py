@@ -107,7 +107,7 @@ def _way(pod: Namespace, target: Address, source: Address | None = None) -> dict
 
 
 @pytest.mark.parametrize("knows_hints", [True, False])
-def test_packets_of_a_rails_address_leave_by_that_rail(rails: Rails, pod: Namespace, *, knows_hints: bool) -> None:
+def test_packets_with_a_rails_address_use_that_rail(rails: Rails, pod: Namespace, *, knows_hints: bool) -> None:
     every = _interfaces(rails)
     for one in every:
         _attach(pod, one, knows_hints=knows_hints)
@@ -122,7 +122,7 @@ def test_packets_of_a_rails_address_leave_by_that_rail(rails: Rails, pod: Namesp
     assert _way(pod, Address("10.64.9.9"))["dev"] == "eth0"
 
 
-def test_without_the_plugin_all_rails_leave_by_the_last(rails: Rails, pod: Namespace) -> None:
+def test_without_the_plugin_all_packets_use_the_last_rail(rails: Rails, pod: Namespace) -> None:
     every = _interfaces(replace(rails, cni_plugins=None))
     for one in every:
         _attach(pod, one, knows_hints=False)

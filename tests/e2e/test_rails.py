@@ -167,7 +167,7 @@ def test_nodes_have_blocks_and_pods_of_a_job_addresses_of_the_clusters_prefix(
     assert {name: offered[name] for name in offered if "rail" in name} == {resource_of(rail): "16" for rail in range(8)}
 
 
-def test_pods_without_pool_or_address_wait_and_say_why(server: LocalApiServer, played: Played) -> None:
+def test_pods_without_pool_or_address_wait_with_a_reason(server: LocalApiServer, played: Played) -> None:
     pools = {"apiVersion": "nv-ipam.nvidia.com/v1alpha1", "kind": "IPPool"}
     spec = {"subnet": "10.9.0.0/30", "perNodeBlockSize": 1}
     for one in (

@@ -51,7 +51,7 @@ def test_up_brings_every_pool_to_its_size(region: LocalRegion) -> None:
     }
 
 
-def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: LocalRegion) -> None:
+def test_machines_run_on_hosts_and_nodes_are_in_the_tenants_cluster(region: LocalRegion) -> None:
     nodes = region.api(CLUSTER).list("v1", "Node")
     hosts = region.api().list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)
 
@@ -60,7 +60,7 @@ def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: Lo
     assert len(provisioned) == 16
 
 
-def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region: LocalRegion) -> None:
+def test_a_pod_with_gpus_is_scheduled_on_a_node_with_a_device_plugin(region: LocalRegion) -> None:
     api, ref = region.api(CLUSTER), ObjectRef("v1", "Pod", "gpus", "default")
     pod = gpu_job(ref, "")
     pod["spec"] = {"containers": pod["spec"]["containers"]}
@@ -79,7 +79,7 @@ def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region
     assert [one["metadata"]["name"] for one in plain if "nvidia.com/gpu" in one["status"]["allocatable"]] == []
 
 
-def test_without_egress_images_come_from_the_registry_at_its_address_alone(region: LocalRegion) -> None:
+def test_without_egress_images_are_pulled_from_the_registry_only(region: LocalRegion) -> None:
     """The rules of the VPC's DPUs are edited manually to those of ``egress: none``, with and without a registry."""
     management, api = region.api(), region.api(CLUSTER)
     [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
@@ -109,7 +109,7 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     assert events >= {("Warning", "Failed"), ("Normal", "BackOff")}
 
 
-def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) -> None:
+def test_a_host_without_credentials_is_not_registered(region: LocalRegion) -> None:
     api = region.api()
     host = host_with_image("by-nobody", None, login="of-nobody")
     api.apply(host, field_manager="test")
@@ -126,7 +126,7 @@ def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) 
     api.delete(ObjectRef.of(host))
 
 
-def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegion) -> None:
+def test_an_image_is_only_written_to_a_disk_that_matches_all_hints(region: LocalRegion) -> None:
     api = region.api()
     hosts = {
         "by-default": None,
@@ -212,7 +212,7 @@ def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) 
     assert host["metadata"]["name"] in drift.text
 
 
-def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path: Path) -> None:
+def test_an_impact_reports_the_running_jobs(region: LocalRegion, tmp_path: Path) -> None:
     api, facts = region.api(CLUSTER), tmp_path / "facts.json"
     [node, *_] = api.list("v1", "Node", label_selector=f"node-restriction.kubernetes.io/pool={BUMPED}")
     ref = ObjectRef("v1", "Pod", "job", "default")
@@ -233,7 +233,7 @@ def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path
     assert occupied == [f"{CLUSTER}/{BUMPED}/{domain}"]
 
 
-def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: LocalRegion) -> None:
+def test_a_manual_edit_is_reported_with_its_owner_until_it_is_reverted(region: LocalRegion) -> None:
     api = region.api()
     host = ObjectRef.of(api.list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)[0])
 
@@ -254,7 +254,7 @@ def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: Loc
     assert after.code == 0, after.text
 
 
-def test_an_image_bump_is_new_templates_of_its_pool_and_no_other_change(region: LocalRegion) -> None:
+def test_an_image_promotion_only_creates_templates_of_its_pool(region: LocalRegion) -> None:
     with promoted(region, f"{CLUSTER}/{BUMPED}", NEW_IMAGE):
         planned = planned_steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
 
@@ -266,7 +266,7 @@ def test_an_image_bump_is_new_templates_of_its_pool_and_no_other_change(region: 
     assert set(planned) <= {"create", "update", "delete"}
 
 
-def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:
+def test_one_of_two_parallel_ups_is_rejected(region: LocalRegion) -> None:
     first = region.start(*UP)
     second = region.start(*UP)
     outputs = [process.communicate(timeout=300) for process in (first, second)]
@@ -278,7 +278,7 @@ def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:
 
 
 @pytest.mark.nightly
-def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(running: LocalRegion) -> None:
+def test_an_image_promotion_replaces_exactly_the_machines_of_its_pool(running: LocalRegion) -> None:
     before, pool = machines(running), f"{CLUSTER}/{BUMPED}"
     edited(running, "promote", ENVIRONMENT, pool, "--to", NEW_IMAGE)
 
@@ -289,7 +289,7 @@ def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(running: LocalR
 
 
 @pytest.mark.nightly
-def test_only_templates_that_something_names_are_left_after_collecting(region: LocalRegion) -> None:
+def test_garbage_collection_only_keeps_referenced_templates(region: LocalRegion) -> None:
     outcome = region.jacquard("gc", ENVIRONMENT, "--format", "json")
     assert outcome.code == 0, outcome.text
 

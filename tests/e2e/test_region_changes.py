@@ -34,7 +34,7 @@ def tracked(running: LocalRegion) -> LocalRegion:
     return running
 
 
-def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(tracked: LocalRegion) -> None:
+def test_labels_and_rollout_settings_change_in_place_while_another_pool_grows(tracked: LocalRegion) -> None:
     before = machines(tracked)
     tracked.edit(ACME, "labels: {workload: training}", "labels: {workload: training, stage: two}")
     tracked.edit(ACME, "strategy: idle, max_unavailable: 1", "strategy: idle, max_unavailable: 60%")
@@ -49,7 +49,7 @@ def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(tracked: Lo
     assert len(labelled) == 10
 
 
-def test_a_wave_rolls_its_failure_domain_alone_while_another_pool_shrinks(region: LocalRegion) -> None:
+def test_a_wave_only_rolls_its_failure_domain_while_another_pool_shrinks(region: LocalRegion) -> None:
     before = machines(region)
     edited(region, "promote", ENVIRONMENT, TRAIN, "--to", NEXT_IMAGE, "--wave", "1")
     region.edit(ACME, "instance_type: cpu-gen4, nodes: 4}", "instance_type: cpu-gen4, nodes: 2}")
@@ -61,7 +61,7 @@ def test_a_wave_rolls_its_failure_domain_alone_while_another_pool_shrinks(region
     assert images(status)[TRAIN] == {"gpu-2026.10.2": 5, NEXT_IMAGE: 5}
 
 
-def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> None:
+def test_a_wrong_order_of_steps_is_rejected_with_the_required_one(region: LocalRegion) -> None:
     wave = ("promote", ENVIRONMENT, TRAIN, "--to", NEXT_IMAGE, "--wave", "2")
     assert refused(region, *wave).partition(": ")[2] == (
         "there is no evidence that wave 1 is settled; continue with: jacquard status laptop --format json >"
@@ -101,7 +101,7 @@ def test_a_plain_destroy_is_refused_before_its_first_step(running: LocalRegion, 
 
 
 @_BOTH_KINDS
-def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: LocalRegion, tmp_path: Path) -> None:
+def test_other_plug_ins_are_detected_by_jacquard_and_by_plain_pulumi(region: LocalRegion, tmp_path: Path) -> None:
     with vendor_on_path(region, tmp_path):
         refused = region.jacquard("up", ENVIRONMENT)
         plain = region.pulumi("preview", "-s", ENVIRONMENT)
@@ -112,7 +112,7 @@ def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: Loca
 
 
 @pytest.mark.nightly
-def test_a_lost_state_is_made_anew_from_what_is_there(tracked: LocalRegion) -> None:
+def test_a_lost_state_is_rebuilt_from_live_objects(tracked: LocalRegion) -> None:
     before = applied(tracked)
     lost = list((tracked.home / "pulumi" / "state" / ".pulumi" / "stacks").rglob(f"{ENVIRONMENT}.*"))
     assert {path.name for path in lost} >= {f"{ENVIRONMENT}.json", f"{ENVIRONMENT}.bootstrap.json"}
@@ -128,9 +128,7 @@ def test_a_lost_state_is_made_anew_from_what_is_there(tracked: LocalRegion) -> N
 
 @_BOTH_KINDS
 @pytest.mark.nightly
-def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
-    tracked: LocalRegion, tmp_path: Path
-) -> None:
+def test_other_plug_ins_take_over_after_confirmation_and_are_detected(tracked: LocalRegion, tmp_path: Path) -> None:
     before = applied(tracked)
     with vendor_on_path(tracked, tmp_path):
         up(tracked, "--migrate-providers", "vendor")

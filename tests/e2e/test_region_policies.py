@@ -103,9 +103,7 @@ FAMILIES = {module.RULE.name: module.__name__.split(".")[-2] for module in MODUL
 """Folder of each policy below ``policies/rules``."""
 
 
-def test_a_program_that_breaks_every_critical_rule_and_one_of_each_family_makes_nothing(
-    running: LocalRegion, tmp_path: Path
-) -> None:
+def test_a_program_that_violates_every_critical_rule_creates_nothing(running: LocalRegion, tmp_path: Path) -> None:
     images = (running.environments / "catalog" / "images.yaml").read_text()
     candidate = images[images.index("gpu-2026.12.0") :]
     url = candidate.split("url: ", 1)[1].split("\n", 1)[0]
@@ -145,13 +143,13 @@ freezes:
 """
 
 
-def these_days() -> str:
+def current_freeze() -> str:
     """Return a policy that freezes a tenant from yesterday to tomorrow."""
     today, day = dt.datetime.now(dt.UTC).replace(microsecond=0), dt.timedelta(days=1)
     return FREEZE.replace("FROM", (today - day).isoformat()).replace("TO", (today + day).isoformat())
 
 
-def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion, tmp_path: Path) -> None:
+def test_a_freeze_permits_a_plain_preview_and_no_plain_up(running: LocalRegion, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text("import pulumi\npulumi.export('made', True)\n")
     (tmp_path / "Pulumi.yaml").write_text(
         f"name: frozen\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
@@ -159,7 +157,7 @@ def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion
     pack, policy = str(paths.ROOT / "policies"), running.environments / ENVIRONMENT / "policy.yaml"
     created = running.pulumi("-C", str(tmp_path), "stack", "init", ENVIRONMENT)
     assert created.code == 0, created.text
-    policy.write_text(these_days())
+    policy.write_text(current_freeze())
     try:
         preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
         up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, "--policy-pack", pack, "--yes")
@@ -175,7 +173,7 @@ def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion
 HOST = "metal3.io/v1alpha1"
 
 
-def test_an_audit_judges_what_the_last_up_recorded_and_what_clusters_have(running: LocalRegion) -> None:
+def test_an_audit_evaluates_recorded_and_live_objects(running: LocalRegion) -> None:
     policy, api = running.environments / ENVIRONMENT / "policy.yaml", running.api()
     host = ObjectRef.of(next(iter(api.list(HOST, "BareMetalHost"))))
 
@@ -228,9 +226,7 @@ def drain_timeout(region: LocalRegion, seconds: int) -> int:
     return int(before)
 
 
-def test_a_change_is_previewed_with_the_real_engine_and_told_apart_from_drift(
-    changed: LocalRegion, tmp_path: Path
-) -> None:
+def test_a_preview_with_the_real_engine_separates_changes_from_drift(changed: LocalRegion, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     outcome = changed.jacquard("preview", ENVIRONMENT, "--base", "HEAD", "--out", str(out))

@@ -50,7 +50,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         yield local
 
 
-def test_the_next_wave_rolls_the_rest_while_a_control_plane_goes_up_a_minor_version(region: LocalRegion) -> None:
+def test_the_next_wave_rolls_the_rest_while_a_control_plane_is_upgraded(region: LocalRegion) -> None:
     before = machines(region)
     evidence = region.home / "evidence.json"
     evidence.write_text(json.dumps(region.status()))
@@ -66,7 +66,7 @@ def test_the_next_wave_rolls_the_rest_while_a_control_plane_goes_up_a_minor_vers
     assert versions == {"acme-train": "v1.35.2", "globex-lab": NEXT_MINOR}
 
 
-def test_what_data_want_of_nodes_rolls_nothing_and_shows_as_behind(region: LocalRegion) -> None:
+def test_edits_of_node_data_roll_nothing_and_show_as_out_of_date(region: LocalRegion) -> None:
     before = machines(region)
     taint = "{key: workload, value: inference, effect: NoSchedule}"
     region.edit(ACME, "labels: {workload: inference}", f"labels: {{workload: inference}}\n        image: {PAST_IMAGE}")
@@ -81,7 +81,7 @@ def test_what_data_want_of_nodes_rolls_nothing_and_shows_as_behind(region: Local
     assert told == {"taints": ("none", f"[{taint}]")}
 
 
-def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_no_other(region: LocalRegion) -> None:
+def test_only_promoted_pools_follow_their_data_and_control_planes(region: LocalRegion) -> None:
     before = machines(region)
     edited(region, "promote", ENVIRONMENT, INFER)
     edited(region, "promote", ENVIRONMENT, LAB, "--to", NEXT_MINOR_IMAGE, "--all")
@@ -102,7 +102,7 @@ def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_
     assert owned_by_vendor(region.api()) == [f"{SYSTEM.replace('/', '-')}-a04"]  # The one without an edit
 
 
-def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: LocalRegion) -> None:
+def test_gc_only_deletes_unused_templates_of_rollouts(region: LocalRegion) -> None:
     before, left = machines(region), templates(region)
     wanted = {manifest.name for manifest in declared(region) if (manifest.api_version, manifest.kind) in TEMPLATES}
     rolled = {f"{pool.replace('/', '-')}-{domain}" for pool in (TRAIN, LAB) for domain in before[pool]}
@@ -132,7 +132,7 @@ def test_every_pool_is_uniform_after_its_rollouts(region: LocalRegion) -> None:
     assert {"image", "image_sha256", "kubelet"} & found[LAB]["not_reported"].keys() == set()
 
 
-def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: LocalRegion) -> None:
+def test_unchanged_objects_are_not_replaced_although_the_engine_would(region: LocalRegion) -> None:
     before = applied(region)
     recorded = json.loads(region.pulumi("stack", "export", "-s", ENVIRONMENT).stdout)
     moved = copy.deepcopy(recorded)
@@ -159,7 +159,7 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
     assert applied(region) == before
 
 
-def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalRegion) -> None:
+def test_removed_namespaces_are_only_deleted_after_confirmation(region: LocalRegion) -> None:
     region.edit(GLOBEX, "storage: [shared-vast]", "storage: []")
 
     preview = region.jacquard("preview", ENVIRONMENT, "--format", "json")

@@ -56,7 +56,7 @@ def first(store: StateStore, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield local
 
 
-class Elsewhere(LocalRegion):
+class SecondMachine(LocalRegion):
     """The region of ``other`` from another machine, which only shares data, clusters and the store.
 
     State contains cluster paths in the home of a region, so the other machine has the same home path with other folders
@@ -80,7 +80,7 @@ class Elsewhere(LocalRegion):
 def second(first: LocalRegion, tmp_path_factory: pytest.TempPathFactory) -> LocalRegion:
     if os.geteuid() != 0:
         pytest.skip("NO SECOND MACHINE: only root can mount folders")
-    return Elsewhere(first, tmp_path_factory.mktemp("second"))
+    return SecondMachine(first, tmp_path_factory.mktemp("second"))
 
 
 def applied(region: LocalRegion) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def moved(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_what_one_machine_has_applied_the_other_finds_done(first: LocalRegion, second: LocalRegion) -> None:
+def test_another_machine_finds_no_changes_after_an_apply(first: LocalRegion, second: LocalRegion) -> None:
     assert applied(first)["status"]["settled"] is True
     assert not (first.home / "pulumi" / "state" / ".pulumi" / "stacks").exists(), "the state is in a file"
 
@@ -115,7 +115,7 @@ def test_what_one_machine_has_applied_the_other_finds_done(first: LocalRegion, s
     assert moved(recorded(first), recorded(second)) == {}
 
 
-def test_another_machine_takes_over_what_a_killed_one_has_begun(
+def test_another_machine_completes_the_run_of_a_killed_one(
     first: LocalRegion, second: LocalRegion, store: StateStore
 ) -> None:
     before = recorded(first)
@@ -143,7 +143,7 @@ def test_another_machine_takes_over_what_a_killed_one_has_begun(
     assert moved(before, recorded(first)) == {}
 
 
-def test_a_store_that_refuses_or_is_gone_is_told_in_one_error_and_nothing_changes(
+def test_a_rejecting_or_unreachable_store_is_one_error_without_changes(
     first: LocalRegion, second: LocalRegion, store: StateStore
 ) -> None:
     before, variables = recorded(first), dict(first.variables)
@@ -166,7 +166,7 @@ def test_a_store_that_refuses_or_is_gone_is_told_in_one_error_and_nothing_change
     assert moved(before, recorded(second)) == {}
 
 
-def test_an_older_state_is_brought_up_to_date_without_a_second_object(first: LocalRegion, second: LocalRegion) -> None:
+def test_an_older_state_is_upgraded_without_duplicate_objects(first: LocalRegion, second: LocalRegion) -> None:
     older = first.pulumi("stack", "export", "-s", STACK)
     assert older.code == 0, older.text
     first.edit(ACME, *LABELS)

@@ -70,13 +70,13 @@ def schema(server: LocalApiServer, user: str, group: str | None = None, path: st
         ("system:node:a01-u01", NODES, "/api/v1/pods", "system-nodes"),
     ],
 )
-def test_agents_of_the_platform_have_a_level_and_take_nobody_elses(
+def test_agents_of_the_platform_have_a_separate_priority_level(
     prioritised: LocalApiServer, user: str, group: str | None, path: str, by: str
 ) -> None:
     assert schema(prioritised, user, group, path) == by
 
 
-def test_the_level_is_none_that_the_server_takes_away_as_its_own(prioritised: LocalApiServer) -> None:
+def test_the_api_server_does_not_delete_the_level(prioritised: LocalApiServer) -> None:
     kept = {one["metadata"]["name"]: one["metadata"] for one in prioritised.api.list(*SCHEMAS)}
 
     own = {

@@ -83,7 +83,9 @@ def records(region: LocalRegion) -> list[dict[str, Any]]:
     return [one for one in events if one["reason"] == REQUESTED]
 
 
-def test_a_requested_reboot_is_done_once_on_that_node_with_who_and_why(region: LocalRegion, tmp_path: Path) -> None:
+def test_a_requested_reboot_happens_once_on_that_node_and_records_requester_and_reason(
+    region: LocalRegion, tmp_path: Path
+) -> None:
     machine, before, earlier, file = machines(region)[0], uids(region), boots(region), tmp_path / "host"
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
     run_job(region, node, "in-the-way")
@@ -108,7 +110,7 @@ def test_a_requested_reboot_is_done_once_on_that_node_with_who_and_why(region: L
     assert REPAIRS not in notes(region, name), "a requested reboot is no repair"
 
 
-def test_a_reboot_that_is_requested_for_an_idle_node_waits_for_its_job(region: LocalRegion, tmp_path: Path) -> None:
+def test_a_reboot_requested_for_when_a_node_is_idle_waits_for_its_job(region: LocalRegion, tmp_path: Path) -> None:
     machine, before, file = machines(region)[1], uids(region), tmp_path / "host"
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
     uid = run_job(region, node, "patient")

@@ -98,7 +98,7 @@ def routes(router: Router, vrf: str) -> set[str]:
     return set(router.ask(f"show bgp vrf {vrf} ipv4 unicast json").get("routes", {}))
 
 
-def has_just(router: Router, vrf: str, expected: set[str]) -> None:
+def wait_for_exactly(router: Router, vrf: str, expected: set[str]) -> None:
     """Wait until a VRF has exactly these routes; it imports all routes at the same time, when its VNI is up."""
     wait(f"routes of {vrf} at {router.name}", partial(routes, router, vrf), expected.__eq__)
 
@@ -146,16 +146,16 @@ def peers(environment: Environment, vpc: str) -> list[str]:
     return [peer.vpc for peer in found.peers]
 
 
-def test_routes_arrive_where_they_must_and_nowhere_else(fabric: Fabric) -> None:
+def test_routes_reach_exactly_their_intended_vrfs(fabric: Fabric) -> None:
     settled(fabric)
     said = {one.vpc: one for one in contract(fabric.environment).vpcs}
     for router, at in zip(fabric.dpus, fabric.places, strict=True):
         outside = {str(route.prefix) for route in said[at.vpc].announces}
         inside = [of_vpc(fabric, name) for name in (at.vpc, *peers(fabric.environment, at.vpc))]
-        has_just(router, at.vpc, outside.union(*inside))
+        wait_for_exactly(router, at.vpc, outside.union(*inside))
     for vrf in fabric.vrfs:
         served = {one.vpc for one in said.values() if one.imports in vrf.imports}
-        has_just(fabric.border, vrf.name, set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served)))
+        wait_for_exactly(fabric.border, vrf.name, set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served)))
 
 
 def attributes(router: Router, vrf: str, prefix: str) -> set[str]:
@@ -165,7 +165,7 @@ def attributes(router: Router, vrf: str, prefix: str) -> set[str]:
     return {f"{kind} {path[kind]['string']}" for path in paths for kind in kinds if kind in path}
 
 
-def test_nothing_that_a_host_says_of_its_routes_reaches_its_vrf(fabric: Fabric) -> None:
+def test_attributes_from_hosts_do_not_reach_the_vrf(fabric: Fabric) -> None:
     settled(fabric)
     for router, at in zip(fabric.dpus, fabric.places, strict=True):
         for prefix in at.own:
@@ -186,25 +186,25 @@ def ways(router: Router, prefix: str) -> int:
     return sum(bool(path.get("multipath")) for path in answer.get("paths", []))
 
 
-def test_both_ports_of_a_dpu_carry_packets_though_their_leaves_are_of_different_asns(fabric: Fabric) -> None:
+def test_both_ports_of_a_dpu_are_used_although_their_leaves_have_different_asns(fabric: Fabric) -> None:
     (dpu, *_), (_, *others) = fabric.dpus, fabric.places
 
     for at in others:
         wait(f"paths to {at.loopback}", partial(ways, dpu, f"{at.loopback}/32"), len(PORTS).__eq__)
 
 
-def leading_out(fabric: Fabric) -> set[str]:
+def with_default_route(fabric: Fabric) -> set[str]:
     """Return the VPCs with a default route on some DPU."""
     held = [(at.vpc, routes(router, at.vpc)) for router, at in zip(fabric.dpus, fabric.places, strict=True)]
     return {vpc for vpc, found in held if "0.0.0.0/0" in found}
 
 
-def test_only_vpcs_that_may_go_out_have_a_default_route(fabric: Fabric) -> None:
+def test_only_vpcs_with_egress_have_a_default_route(fabric: Fabric) -> None:
     settled(fabric)
-    wait("VPCs with a default route", partial(leading_out, fabric), {"ant", "cat"}.__eq__)
+    wait("VPCs with a default route", partial(with_default_route, fabric), {"ant", "cat"}.__eq__)
 
 
-def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric: Fabric) -> None:
+def test_a_dpu_without_its_prefix_list_accepts_prefixes_of_others(fabric: Fabric) -> None:
     settled(fabric)
     (dpu, other, *_), at = fabric.dpus, fabric.places[0]
     asn = at.dpu.settings["vrf"][at.vpc]["router"]["bgp"]["autonomous-system"]
@@ -216,10 +216,10 @@ def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric:
         wait(f"routes of {other.name}", partial(routes, other, at.vpc), at.foreign.issubset)
     finally:
         dpu.configure(*session, f"neighbor host route-map {at.vpc} in")
-    has_just(other, at.vpc, before)
+    wait_for_exactly(other, at.vpc, before)
 
 
-def test_a_dpu_without_its_route_map_lets_a_host_choose_whose_vrf_its_routes_are_in(fabric: Fabric) -> None:
+def test_a_dpu_without_its_route_map_lets_a_host_choose_the_vrfs_of_its_routes(fabric: Fabric) -> None:
     settled(fabric)
     dpu, at = fabric.dpus[0], fabric.places[0]
     strangers = [
@@ -235,4 +235,4 @@ def test_a_dpu_without_its_route_map_lets_a_host_choose_whose_vrf_its_routes_are
     finally:
         dpu.configure(f"route-map {at.vpc} permit 10", "set extcommunity none")
     for router, place in strangers:
-        has_just(router, place.vpc, before[router.name])
+        wait_for_exactly(router, place.vpc, before[router.name])

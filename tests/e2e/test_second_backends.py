@@ -114,7 +114,7 @@ def test_up_brings_every_pool_to_its_size(second: LocalRegion) -> None:
 
 
 @pytest.mark.parametrize("cluster", NODES)
-def test_each_node_is_a_worker_of_k0s_on_the_server_that_its_machine_claimed(second: LocalRegion, cluster: str) -> None:
+def test_each_node_is_a_k0s_worker_on_the_server_of_its_machine(second: LocalRegion, cluster: str) -> None:
     claims = {claim["metadata"]["name"]: claim for claim in second.api().list(METAL, "ServerClaim", namespace=cluster)}
     owners = {server["metadata"]["name"]: server for server in second.api().list(METAL, "Server")}
 
@@ -131,7 +131,7 @@ def test_each_node_is_a_worker_of_k0s_on_the_server_that_its_machine_claimed(sec
         assert server["metadata"]["labels"]["jacquard.dev/pool"] == labels["node-restriction.kubernetes.io/pool"]
 
 
-def test_clusters_of_one_vpc_have_one_policy_and_prefixes_of_their_own(second: LocalRegion) -> None:
+def test_clusters_of_one_vpc_share_a_policy_and_have_separate_prefixes(second: LocalRegion) -> None:
     numbers = load_environment(ENVIRONMENT, second.environments).allocations.vpcs["solstice"]
     policies, pods = [], {}
     for name in ("solstice-eval", "solstice-lab"):
@@ -156,7 +156,7 @@ def _ipv4(policy: dict[str, Any], key: str) -> list[list[str]]:
     return [[one["ipBlock"]["cidr"] for one in rule[key] if ":" not in one["ipBlock"]["cidr"]] for rule in rules]
 
 
-def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(second: LocalRegion) -> None:
+def test_each_secret_is_read_from_the_store_and_no_value_is_in_state_or_logs(second: LocalRegion) -> None:
     copied = second.api().list("external-secrets.io/v1", "ExternalSecret")
     wanted = [(item["spec"]["target"]["name"], item["metadata"]["namespace"]) for item in copied]
     made = [second.api().get(ObjectRef("v1", "Secret", *one)) or {} for one in wanted]
@@ -165,7 +165,7 @@ def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(secon
     exported = second.pulumi("stack", "export", "--show-secrets", "-s", ENVIRONMENT)
 
     folder = second.home / "regions" / ENVIRONMENT / "logs"
-    told = [exported.stdout, *(path.read_text(errors="replace") for path in folder.glob("*.log"))]
+    texts = [exported.stdout, *(path.read_text(errors="replace") for path in folder.glob("*.log"))]
     assert {(item["metadata"]["namespace"], conditions(item)["Ready"]) for item in copied} == {
         (namespace, "SecretSynced") for namespace in (*NODES, *PLATFORM)
     }
@@ -173,7 +173,7 @@ def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(secon
     assert [
         value
         for value in encoded | {base64.b64decode(one).decode() for one in encoded}
-        for text in told
+        for text in texts
         if value in text
     ] == []
 
@@ -195,7 +195,7 @@ def test_a_second_up_and_plain_pulumi_see_no_change(second: LocalRegion) -> None
     assert machines(second) == before
 
 
-def test_a_pool_grows_by_one_while_another_gives_a_server_back(second: LocalRegion) -> None:
+def test_a_pool_grows_by_one_while_another_releases_a_server(second: LocalRegion) -> None:
     before = machines(second)
     second.edit(VIREO, f"nodes: {NODES['vireo-train']['h100']}\n", f"nodes: {NODES['vireo-train']['h100'] + 1}\n")
     gpus, nodes = "instance_type: h100-eth-8\n    nodes: ", NODES["solstice-lab"]["h100"]
@@ -225,7 +225,7 @@ def test_a_wave_rolls_its_failure_domain_alone(second: LocalRegion) -> None:
     assert images[SOLSTICE_GPUS] == {IMAGE: 1}
 
 
-def test_its_evidence_lets_the_next_wave_roll_while_a_control_plane_goes_up_a_minor_version(
+def test_its_evidence_opens_the_next_wave_while_a_control_plane_is_upgraded(
     second: LocalRegion,
 ) -> None:
     before = machines(second)

@@ -34,7 +34,7 @@ def mill(server: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         yield made
 
 
-def test_an_engine_that_is_killed_at_any_write_leaves_neither_an_orphan_nor_a_second_object(mill: FaultyStack) -> None:
+def test_an_engine_that_is_killed_at_any_write_leaves_no_orphans_or_duplicates(mill: FaultyStack) -> None:
     for turn, point in enumerate(POINTS, start=1):
         objects = DATA[turn % 2]
         mill.declare(objects)
@@ -49,7 +49,7 @@ def test_an_engine_that_is_killed_at_any_write_leaves_neither_an_orphan_nor_a_se
         mill.require(objects)
 
 
-def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: FaultyStack) -> None:
+def test_lost_responses_of_writes_require_at_most_a_second_run(mill: FaultyStack) -> None:
     mill.declare(DATA[1])
     mill.connection.lose = lambda number: number % 5 == 0
 
@@ -68,7 +68,7 @@ def test_answers_that_are_lost_after_the_write_cost_a_second_run_at_most(mill: F
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill: FaultyStack, status: int) -> None:
+def test_a_server_that_rejects_every_third_write_requires_at_most_a_second_run(mill: FaultyStack, status: int) -> None:
     mill.declare(DATA[1])
     mill.connection.refuse = lambda number: status if number % 3 == 0 else None
 
@@ -82,7 +82,7 @@ def test_a_server_that_refuses_every_third_write_costs_a_second_run_at_most(mill
     mill.require(DATA[1])
 
 
-def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill: FaultyStack) -> None:
+def test_a_suspended_etcd_requires_at_most_a_second_run(mill: FaultyStack) -> None:
     mill.declare(DATA[1])
 
     def freeze(number: int) -> bool:
@@ -112,7 +112,7 @@ def test_an_etcd_that_stands_still_during_an_up_costs_a_second_run_at_most(mill:
     mill.require(DATA[1])
 
 
-def test_of_two_engines_at_once_at_most_one_applies_and_none_corrupts(mill: FaultyStack) -> None:
+def test_at_most_one_of_two_parallel_engines_applies_and_the_state_stays_valid(mill: FaultyStack) -> None:
     for turn in range(1, ROUNDS + 1):
         mill.declare(DATA[turn % 2])
         both = [mill.start(), mill.start()]

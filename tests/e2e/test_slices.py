@@ -66,7 +66,7 @@ def labels(sliced: LocalRegion, cluster: str) -> set[str | None]:
     return {item["spec"]["template"]["metadata"]["labels"].get(LABEL) for item in found}
 
 
-def test_up_brings_all_slices_and_the_next_one_finds_nothing_to_do(sliced: LocalRegion) -> None:
+def test_up_creates_all_slices_and_the_next_one_has_no_changes(sliced: LocalRegion) -> None:
     first = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
     second = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
 
@@ -79,7 +79,7 @@ def test_up_brings_all_slices_and_the_next_one_finds_nothing_to_do(sliced: Local
     assert [changes for changes in json.loads(second.stdout)["changes"].values() if changes] == []
 
 
-def test_a_slice_that_the_api_server_refuses_keeps_back_only_its_cluster(sliced: LocalRegion) -> None:
+def test_a_slice_rejected_by_the_api_server_only_blocks_its_cluster(sliced: LocalRegion) -> None:
     for body in (POLICY, BINDING):
         sliced.api().apply(body, field_manager="test")
     sliced.edit(f"{ENVIRONMENT}/tenants/acme.yaml", "workload: inference}", "workload: inference, stage: two}")
@@ -105,7 +105,7 @@ def test_a_slice_that_the_api_server_refuses_keeps_back_only_its_cluster(sliced:
     assert (labels(sliced, "acme-train"), labels(sliced, "globex-lab")) == ({None, "two"}, {None})
 
 
-def test_the_same_command_goes_on_once_nothing_is_in_its_way(sliced: LocalRegion) -> None:
+def test_the_same_command_continues_after_the_cause_is_removed(sliced: LocalRegion) -> None:
     for body in (BINDING, POLICY):
         sliced.api().delete(ObjectRef(ADMISSION, str(body["kind"]), "no-label", None))
 

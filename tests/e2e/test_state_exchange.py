@@ -82,7 +82,7 @@ def of_a_kind(items: list[Recorded]) -> list[Recorded]:
     return list({item.inputs["kind"]: item for item in items}.values())
 
 
-def test_ours_records_what_the_vendors_records(server: LocalApiServer, standin: DrivenStandIn) -> None:
+def test_our_provider_records_the_same_state_as_the_vendors(server: LocalApiServer, standin: DrivenStandIn) -> None:
     allowed = {
         'metadata.labels["kubernetes.io/metadata.name"]': "is the name, another one here",
         'metadata.labels["cluster.x-k8s.io/cluster-name"]': "is set by Cluster API, which is not at work here",
@@ -102,7 +102,9 @@ def test_ours_records_what_the_vendors_records(server: LocalApiServer, standin: 
     assert differ == {}
 
 
-def test_what_the_vendors_made_is_refreshed_and_changed(server: LocalApiServer, standin: DrivenStandIn) -> None:
+def test_objects_of_the_vendors_provider_are_refreshed_and_changed(
+    server: LocalApiServer, standin: DrivenStandIn
+) -> None:
     wrong: dict[str, Any] = {}
     for item in recorded_states.of_vendor("laptop-created"):
         inputs = standin.check(item.urn, _placed(server, unawaited(item), "made-there"))
@@ -129,7 +131,7 @@ def test_what_the_vendors_made_is_refreshed_and_changed(server: LocalApiServer, 
     assert {name: seen for name, seen in wrong.items() if seen != expected} == {}
 
 
-def test_an_older_state_is_carried_on_and_upgraded(server: LocalApiServer, standin: DrivenStandIn) -> None:
+def test_an_older_state_is_accepted_and_upgraded(server: LocalApiServer, standin: DrivenStandIn) -> None:
     wrong: dict[str, Any] = {}
     for item in of_a_kind(recorded_states.older()):
         given = _placed(server, unawaited(item), "older")
@@ -164,7 +166,7 @@ def service(place: str, *ports: int, **labels: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
 
 
-def test_the_first_change_of_a_services_ports_is_previewed_and_done(
+def test_the_first_change_of_a_services_ports_is_previewed_and_applied(
     server: LocalApiServer, standin: DrivenStandIn, place: str
 ) -> None:
     old, new = service(place, 80, 81), {**service(place, 80)}
@@ -204,7 +206,7 @@ def test_drift_by_kubectl_is_restored(server: LocalApiServer, standin: DrivenSta
     assert standin.diff(urn, inputs, after, inputs) == vendor_diff(after, inputs) == {}
 
 
-def test_an_imported_object_is_changed_and_loses_what_is_taken_out(
+def test_an_imported_object_is_changed_and_loses_removed_fields(
     server: LocalApiServer, standin: DrivenStandIn, place: str
 ) -> None:
     urn, there = URN.format("ConfigMap"), config_map(place, theirs="1", kept="1")
@@ -219,7 +221,7 @@ def test_an_imported_object_is_changed_and_loses_what_is_taken_out(
     assert promised["data"] == live(server.api, new)["data"] == {"kept": "2", "own": "2"}
 
 
-def test_fields_of_controllers_stay_theirs(server: LocalApiServer, standin: DrivenStandIn, place: str) -> None:
+def test_fields_of_controllers_are_kept(server: LocalApiServer, standin: DrivenStandIn, place: str) -> None:
     urn, inputs = URN.format("ConfigMap"), config_map(place, a="1")
     made = server.api.create(inputs, field_manager=VENDOR)
     server.api.patch(ObjectRef.of(inputs), {"data": {"a": "5"}}, field_manager="some-controller")

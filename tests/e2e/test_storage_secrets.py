@@ -107,7 +107,7 @@ def put(api: ApiServer, items: list[Manifest]) -> list[ObjectRef]:
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
-def test_of_rendered_roles_only_administrators_of_a_cluster_read_its_logins_of_storage(
+def test_only_administrators_of_a_cluster_read_its_storage_credentials_by_rendered_roles(
     server: LocalApiServer, name: str
 ) -> None:
     items = rendered(name)
@@ -130,7 +130,7 @@ def test_of_rendered_roles_only_administrators_of_a_cluster_read_its_logins_of_s
     assert readers == admins, "nobody but a cluster's own administrators, and nobody in the management cluster"
 
 
-def test_there_are_logins_of_storage_to_ask_about() -> None:
+def test_reference_environments_have_storage_credentials() -> None:
     found = {name: of_storage(rendered(name)) for name in environments(ENVIRONMENTS)}
 
     assert found["laptop"] == {
@@ -146,7 +146,7 @@ def test_there_are_logins_of_storage_to_ask_about() -> None:
 
 
 @pytest.mark.parametrize(("everywhere", "readers"), [(False, set[str]()), (True, {"edit", "admin", "cluster-admin"})])
-def test_of_kubernetes_own_roles_those_that_read_secrets_do_so_where_they_are_bound(
+def test_default_roles_read_secrets_only_where_they_are_bound(
     server: LocalApiServer, *, everywhere: bool, readers: set[str]
 ) -> None:
     kind = "ClusterRoleBinding" if everywhere else "RoleBinding"

@@ -51,7 +51,7 @@ def port_of(region: LocalRegion) -> int:
     return int(kubeconfig["clusters"][0]["cluster"]["server"].rpartition(":")[2])
 
 
-def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(running: LocalRegion) -> None:
+def test_a_cluster_restarts_at_other_ports_after_all_its_processes_were_killed(running: LocalRegion) -> None:
     for part in ("kwok-controller", "kube-apiserver", "etcd"):
         for pid in pids_of(running, "management", part):
             os.kill(pid, signal.SIGKILL)
@@ -109,7 +109,7 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
     assert region.status()["settled"] is True
 
 
-def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> None:
+def test_down_deletes_clusters_without_processes(running: LocalRegion) -> None:
     clusters = running.home / "regions" / ENVIRONMENT / "kwok" / "clusters"
     servers = [pid for one in clusters.iterdir() for pid in pids_of(running, one.name, "kube-apiserver")]
     assert len(servers) == 3

@@ -65,7 +65,7 @@ def api(ordered: LocalRegion) -> ApiServer:
     return ordered.api(CLUSTER)
 
 
-def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered: LocalRegion, api: ApiServer) -> None:
+def test_a_vm_with_a_custom_image_and_four_volumes_runs_at_its_address(ordered: LocalRegion, api: ApiServer) -> None:
     address = load_environment(ENVIRONMENT, ordered.environments).allocations.public_ips[f"{CLUSTER}/loom"]
 
     runs(api, "loom", "virtual-machines")
@@ -84,7 +84,7 @@ def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered
 
 
 @pytest.mark.parametrize("storage", ["shared-vast", "spare-nfs"])
-def test_a_disk_that_says_no_modes_has_those_of_its_class(api: ApiServer, storage: str) -> None:
+def test_a_disk_without_modes_has_those_of_its_class(api: ApiServer, storage: str) -> None:
     wanted = {"storageClassName": storage, "resources": {"requests": {"storage": "1Gi"}}}
     metadata = {"name": f"bare-{storage}", "namespace": SPACE}
     spec = {"source": {"blank": {}}, "storage": wanted}
@@ -126,7 +126,7 @@ def parts(ordered: LocalRegion) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_it_runs_only_once_size_claims_image_class_and_pool_are_there(api: ApiServer, parts: Any) -> None:
+def test_a_vm_runs_after_all_its_prerequisites_exist(api: ApiServer, parts: Any) -> None:
     def add(*names: str) -> None:
         for name in names:
             for body in parts[name]:
@@ -180,7 +180,7 @@ IMMUTABLE = {
 
 
 @pytest.mark.parametrize("what", IMMUTABLE)
-def test_what_never_changes_is_refused_by_the_preview(ordered: LocalRegion, what: str) -> None:
+def test_changes_of_immutable_fields_are_rejected_by_the_preview(ordered: LocalRegion, what: str) -> None:
     change, why = IMMUTABLE[what]
     ordered.edit(*change)
 
@@ -191,7 +191,7 @@ def test_what_never_changes_is_refused_by_the_preview(ordered: LocalRegion, what
     assert why in preview.text
 
 
-def test_an_up_that_would_change_it_changes_nothing(ordered: LocalRegion) -> None:
+def test_an_up_with_an_immutable_change_changes_nothing(ordered: LocalRegion) -> None:
     before, (change, why) = applied(ordered), IMMUTABLE["size of a volume"]
     ordered.edit(*change)
 
@@ -240,7 +240,7 @@ def of_the_platform(region: LocalRegion) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("through_the_api")
-def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: LocalRegion, api: ApiServer) -> None:
+def test_objects_in_use_are_not_deleted_and_their_users_are_named(ordered: LocalRegion, api: ApiServer) -> None:
     edits = (
         (TENANT, "images: [ubuntu-24-04, debian-13]", "images: [debian-13]"),
         (TENANT, "      image: ubuntu-24-04\n", "      image: debian-13\n"),
@@ -271,7 +271,7 @@ def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: L
 
 
 @pytest.mark.usefixtures("through_the_api")
-def test_another_version_of_an_image_and_a_changed_size_leave_vms_as_they_are(
+def test_a_new_image_version_and_a_changed_size_do_not_affect_existing_vms(
     ordered: LocalRegion, api: ApiServer
 ) -> None:
     before = [as_it_is(api, VM, "desk"), as_it_is(api, DISK, "desk-root")]

@@ -93,7 +93,7 @@ def jobs(server: LocalApiServer, rendered: dict[str, list[Manifest]], tmp_path: 
     return Jobs(server, rendered, tmp_path)
 
 
-def test_a_day_replaces_its_own_snapshot_and_no_other(jobs: Jobs) -> None:
+def test_each_day_replaces_only_its_own_snapshot(jobs: Jobs) -> None:
     jobs.run("mon")
     jobs.run("tue")
     first = jobs.snapshots()
@@ -105,7 +105,7 @@ def test_a_day_replaces_its_own_snapshot_and_no_other(jobs: Jobs) -> None:
     assert first[f"{MACHINE}-tue"] == second[f"{MACHINE}-tue"]
 
 
-def test_their_account_may_do_nothing_else(jobs: Jobs) -> None:
+def test_the_service_account_has_no_other_permissions(jobs: Jobs) -> None:
     refused = jobs.kubectl("delete", "configmap", NAME, f"--namespace={NAMESPACE}")
     elsewhere = jobs.kubectl("get", "virtualmachinesnapshots.snapshot.kubevirt.io", "--namespace=default")
 

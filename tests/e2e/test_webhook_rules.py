@@ -66,11 +66,11 @@ def said(api: ApiServer, body: dict[str, Any]) -> str:
     return ""
 
 
-def test_rules_of_sizes_are_the_last() -> None:
+def test_rules_of_sizes_are_created_last() -> None:
     assert SIZES.lower() in webhooks.policies()[-2]["spec"]["matchConstraints"]["resourceRules"][0]["resources"][0]
 
 
-def test_all_that_is_rendered_is_let_in(api: ApiServer) -> None:
+def test_all_rendered_objects_are_accepted(api: ApiServer) -> None:
     found = [(item.key, why) for item in rendered() if (why := said(api, item.body))]
 
     assert len(rendered()) > len(KINDS)
@@ -138,7 +138,7 @@ def overcommit(body: dict[str, Any]) -> None:
         (SIZES, overcommit, TOGETHER),
     ],
 )
-def test_what_a_webhook_refuses_is_refused(api: ApiServer, kind: str, spoil: Spoil, why: str) -> None:
+def test_objects_that_a_webhook_rejects_are_rejected(api: ApiServer, kind: str, spoil: Spoil, why: str) -> None:
     body = of(kind)
     spoil(body)
 
@@ -153,7 +153,7 @@ def test_what_a_webhook_refuses_is_refused(api: ApiServer, kind: str, spoil: Spo
         ("VirtualMachinePool", ("spec", "selector", "matchLabels", "also"), "selector is immutable"),
     ],
 )
-def test_what_never_changes_is_refused_once_it_is_there(api: ApiServer, kind: str, path: Any, why: str) -> None:
+def test_changes_of_immutable_fields_are_rejected(api: ApiServer, kind: str, path: Any, why: str) -> None:
     body = of(kind, name=f"{kind.lower()}-{path[-1].lower()}")
     api.apply(body, field_manager="test", force=True)
     *way, last = path

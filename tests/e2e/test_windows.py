@@ -192,7 +192,7 @@ def applied(project: Project, declared: Declared, *verb: str) -> str:
     return outcome.text
 
 
-def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Cluster, project: Project) -> None:
+def test_the_window_opens_and_closes_and_an_apply_does_not_revert_it(cluster: Cluster, project: Project) -> None:
     data = declared()
     applied(project, data)
     assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((None, set()), (True, {"jacquard"}))
@@ -213,9 +213,7 @@ def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Clu
     applied(project, more, "preview", "--expect-no-changes")
 
 
-def test_a_tenant_may_pause_a_pool_and_lift_that_whether_the_window_holds_it_or_not(
-    cluster: Cluster, project: Project
-) -> None:
+def test_a_tenant_can_pause_and_resume_a_pool_inside_and_outside_the_window(cluster: Cluster, project: Project) -> None:
     both, paused, free = declared(), declared("infer"), declared("none")
     applied(project, free)
 
@@ -248,7 +246,7 @@ def with_image(pool: NodePoolInput, sha256: str) -> NodePoolInput:
 
 
 @pytest.mark.usefixtures("controller")
-def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_repairs(cluster: Cluster) -> None:
+def test_outside_the_window_cluster_api_starts_no_rollout_but_scales_and_remediates(cluster: Cluster) -> None:
     def apply(*items: Manifest) -> None:
         for item in items:
             cluster.api.apply(item.body, field_manager="jacquard")

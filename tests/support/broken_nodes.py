@@ -53,7 +53,7 @@ class Health:
             found[group_of(machine)].append(machine)
         return dict(found)
 
-    def brakes(self) -> dict[Group, int]:
+    def limits(self) -> dict[Group, int]:
         """Return the maximum number of unhealthy nodes up to which each group is remediated, from the API server."""
         found = {}
         for check in self._region.api().list(*CHECK, namespace=self._cluster):
@@ -63,7 +63,7 @@ class Health:
             found[group] = check["spec"]["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"]
         return found
 
-    def turn(self, status: str, machines: Collection[dict[str, Any]]) -> None:
+    def set_ready(self, status: str, machines: Collection[dict[str, Any]]) -> None:
         """Set the condition Ready of the nodes of ``machines``, as kubelets would."""
         hosted = self._region.api(self._cluster)
         for machine in machines:

@@ -19,10 +19,10 @@ from jacquard.machine import paths
 
 GLOBEX = "tenants/globex.yaml"
 ORDER, SWITCHES = "test_immutable_order", "test_immutable_switches"
-_AT_ONCE = (ORDER, "test_what_comes_is_there_before_it_is_named_and_what_goes_is_last")
-_AND_THEN = (ORDER, "test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_another_tenant")
+_AT_ONCE = (ORDER, "test_new_objects_are_created_before_references_and_old_ones_deleted_last")
+_AND_THEN = (ORDER, "test_other_flash_inputs_are_replaced_alike_and_a_vpc_moves_to_another_tenant")
 _IN_THE_PREVIEW = (ORDER, "test_another_dpu_in_a_host_is_refused_in_the_preview")
-_THERE_AND_BACK = (SWITCHES, "test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects")
+_THERE_AND_BACK = (SWITCHES, "test_a_vpc_moves_to_kube_ovn_and_back_by_new_objects")
 APPLIED = {
     "`dpus.image`": _AND_THEN,
     "its image in the catalogue": _AT_ONCE,

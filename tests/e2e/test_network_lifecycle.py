@@ -94,7 +94,7 @@ def deployments(local: LocalRegion) -> dict[str, dict[str, Any]]:
     return {one["deployment"]: one for one in local.status()["dpu_deployments"]}
 
 
-def test_all_networks_come_up_with_their_clusters(region: LocalRegion) -> None:
+def test_all_networks_become_ready_with_their_clusters(region: LocalRegion) -> None:
     region.up()
 
     found = deployments(region)
@@ -116,7 +116,7 @@ def test_each_cluster_of_a_vpc_has_prefixes_of_its_own(region: LocalRegion) -> N
     assert not own[FIRST].pods.overlaps(own[SECOND].pods)
 
 
-def test_a_vpc_on_ovn_has_its_network_and_the_region_what_ovn_needs(region: LocalRegion) -> None:
+def test_a_vpc_on_ovn_has_its_network_and_the_region_the_shared_ovn_objects(region: LocalRegion) -> None:
     [network] = region.api().list(VPC_API, "DPUVirtualNetwork")
     [deployment] = (
         one for one in region.api().list(SERVICE_API, "DPUDeployment") if one["metadata"]["name"] == "globex"
@@ -129,7 +129,7 @@ def test_a_vpc_on_ovn_has_its_network_and_the_region_what_ovn_needs(region: Loca
         assert wanted <= names(region, *kind)
 
 
-def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: LocalRegion) -> None:
+def test_retired_clusters_leave_their_networks_without_nodes(region: LocalRegion) -> None:
     networks = names(region, VPC_API, "DPUVirtualNetwork")
     region.rewrite(ACME, lambda tenant: tenant["clusters"][1].update(retire=True))
     region.rewrite(GLOBEX, lambda tenant: (tenant["clusters"][0].update(retire=True), tenant.update(contract=[])))
@@ -143,7 +143,7 @@ def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: L
     assert {body["metadata"]["namespace"] for body in hosts if body["spec"].get("consumerRef")} == {FIRST}
 
 
-def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(region: LocalRegion) -> None:
+def test_a_vpc_is_deleted_with_its_tenant_and_a_second_cluster_with_its_prefixes(region: LocalRegion) -> None:
     held = {kind: finalizers(region, *kind) for kind in HELD}
     assert held == {kind: {finalizer} for kind, finalizer in HELD.items()}
     commit(region)
@@ -168,7 +168,7 @@ def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(regio
         assert wanted <= names(region, *kind)  # Objects that all VPCs share are kept.
 
 
-def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:
+def test_ovn_is_deleted_after_its_last_vpc(region: LocalRegion) -> None:
     commit(region)
     region.rewrite(
         f"{ENVIRONMENT}/region.yaml", lambda data: (data["dpus"].pop("ovn_central"), data["networks"].pop("ovn"))

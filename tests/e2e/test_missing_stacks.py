@@ -20,7 +20,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return small_project(tmp_path, monkeypatch)
 
 
-def test_a_stack_that_is_only_previewed_is_never_made(engine: Engine) -> None:
+def test_a_stack_that_is_only_previewed_is_not_created(engine: Engine) -> None:
     ready = engine.look("edge-1")
     with previewing(engine, ready) as able:
         run = able.run("preview", "edge-1")

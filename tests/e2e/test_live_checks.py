@@ -37,16 +37,16 @@ def manifest(api_version: str, kind: str, namespace: str, name: str = "weft", **
     return Manifest(body={"apiVersion": api_version, "kind": kind, "metadata": metadata, **sections})
 
 
-def told(server: LocalApiServer, *items: Manifest, recorded: tuple[Manifest, ...] = ()) -> tuple[list[str], list[str]]:
+def checked(
+    server: LocalApiServer, *items: Manifest, recorded: tuple[Manifest, ...] = ()
+) -> tuple[list[str], list[str]]:
     """Return the objects with unknown fields, and the existing objects that the stack did not create."""
     names = frozenset((type_token(item), child_name("c", item)) for item in recorded)
     found = object_errors(server.api, [("c", items)], names)
     return list(found.unknown), list(found.foreign)
 
 
-def test_a_field_that_a_kind_does_not_have_is_told_also_of_a_namespace_to_come(
-    server: LocalApiServer, place: str
-) -> None:
+def test_unknown_fields_are_reported_also_for_new_namespaces(server: LocalApiServer, place: str) -> None:
     items = (
         manifest("v1", "ConfigMap", place, daat={"a": "1"}),
         manifest("v1", "ConfigMap", "to-come", daat={"a": "1"}),
@@ -55,7 +55,7 @@ def test_a_field_that_a_kind_does_not_have_is_told_also_of_a_namespace_to_come(
         manifest("example.com/v1", "Loom", place, spec={"kind": "nobody serves"}),
     )
 
-    unknown, foreign = told(server, *items)
+    unknown, foreign = checked(server, *items)
 
     assert [line.partition(": ")[0] for line in unknown] == [
         f"ConfigMap {place}/weft of cluster management",
@@ -68,13 +68,15 @@ def test_a_field_that_a_kind_does_not_have_is_told_also_of_a_namespace_to_come(
     assert server.api.get(ObjectRef.of(items[3].body)) is None
 
 
-def test_what_somebody_else_made_is_told_and_what_the_stack_made_is_not(server: LocalApiServer, place: str) -> None:
+def test_objects_of_other_owners_are_reported_and_those_of_the_stack_are_not(
+    server: LocalApiServer, place: str
+) -> None:
     item = manifest("v1", "ConfigMap", place, data={"a": "1"})
     server.api.create(item.body, field_manager="somebody")
 
     line = f"ConfigMap {place}/weft of cluster management already exists outside this stack; "
-    assert told(server, item) == ([], [f"{line}import it, delete it, or choose another name"])
-    assert told(server, item, recorded=(item,)) == ([], [])
+    assert checked(server, item) == ([], [f"{line}import it, delete it, or choose another name"])
+    assert checked(server, item, recorded=(item,)) == ([], [])
 
 
 def awaited(place: str, *, online: bool) -> Manifest:
@@ -85,7 +87,7 @@ def checking(server: LocalApiServer) -> ReadinessCheck:
     return ReadinessCheck("management", server.kubeconfig, None)
 
 
-def test_a_preview_tells_what_is_there_and_not_ready(server: LocalApiServer, place: str) -> None:
+def test_a_preview_reports_existing_objects_that_are_not_ready(server: LocalApiServer, place: str) -> None:
     item = awaited(place, online=False)
     assert list(not_ready(server.api, [item])) == []  # The run will create it.
 
@@ -112,7 +114,7 @@ def test_a_gate_passes_when_the_live_object_is_ready_and_not_before(server: Loca
     assert asyncio.run(story()) is False
 
 
-def test_a_gate_does_not_pass_what_never_gets_ready_or_is_not_there(server: LocalApiServer, place: str) -> None:
+def test_a_gate_fails_for_missing_objects_and_those_that_never_become_ready(server: LocalApiServer, place: str) -> None:
     soon = replace(ONLINE, timeout_seconds=1)
     item = replace(awaited(place, online=False), readiness=soon)
     gone = replace(manifest(*HOST, place, "gone"), readiness=soon)

@@ -77,11 +77,11 @@ SECOND: Mapping[str, dict[str, Any]] = {
 """Edits during a rollout."""
 
 
-class Told(NamedTuple):
+class NodeChanges(NamedTuple):
     """Number of deleted, created and unavailable nodes of a rollout group."""
 
-    gone: int
-    come: int
+    deleted: int
+    created: int
     unavailable: int = 0
 
 
@@ -95,25 +95,25 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         yield local
 
 
-def foretold(region: LocalRegion) -> dict[Group, Told]:
+def predicted(region: LocalRegion) -> dict[Group, NodeChanges]:
     """Return the change that ``jacquard impact`` predicts for each rollout group with affected nodes."""
     outcome = region.jacquard("impact", ENVIRONMENT, "--format", "json")
     assert outcome.code == 0, outcome.text
     [found] = json.loads(outcome.stdout)
     assert all(row["effect"] != "unknown" for row in found["rows"])
-    told: dict[Group, Told] = {}
+    expected: dict[Group, NodeChanges] = {}
     for row in (row for row in found["rows"] if row["falls_on"] == "nodes"):
-        gone, come, away = told.get(row["part"], Told(0, 0))
+        deleted, created, away = expected.get(row["part"], NodeChanges(0, 0))
         change = row["change"] or 0
         replaced = row["count"] if row["effect"] == "replaced" else 0
         most = row["roll"]["out_at_once"] if row["roll"] else 0
-        one = Told(gone + replaced + max(0, -change), come + replaced + max(0, change), away + most)
+        one = NodeChanges(deleted + replaced + max(0, -change), created + replaced + max(0, change), away + most)
         if any(one):
-            told[row["part"]] = one
-    return told
+            expected[row["part"]] = one
+    return expected
 
 
-def seen(region: LocalRegion, file: Path) -> tuple[dict[Group, Told], int]:
+def apply_and_count(region: LocalRegion, file: Path) -> tuple[dict[Group, NodeChanges], int]:
     """Apply the edits; return the change of each group, and the maximum of all unavailable nodes."""
     before, watch = machines(region), Watch(region, file)
     with watch.running():
@@ -123,23 +123,25 @@ def seen(region: LocalRegion, file: Path) -> tuple[dict[Group, Told], int]:
     assert json.loads(outcome.stdout)["status"]["settled"] is True
     moments = list(watch.unavailable({group: min(len(before[group]), len(after[group])) for group in before}))
     found = {
-        group: Told(len(was - after[group]), len(after[group] - was), max(0, *(one[group] for one in moments)))
+        group: NodeChanges(len(was - after[group]), len(after[group] - was), max(0, *(one[group] for one in moments)))
         for group, was in before.items()
     }
     most = max(sum(max(0, count) for count in one.values()) for one in moments)
     return {group: one for group, one in found.items() if any(one)}, most
 
 
-def same_as_foretold(region: LocalRegion, folder: Path) -> None:
-    told = foretold(region)
-    found, most = seen(region, folder / "machines.json")
+def assert_as_predicted(region: LocalRegion, folder: Path) -> None:
+    expected = predicted(region)
+    found, most = apply_and_count(region, folder / "machines.json")
     commit(region)
 
-    assert {group: one[:2] for group, one in found.items()} == {group: one[:2] for group, one in told.items()}
-    assert {group: one.unavailable for group, one in found.items() if one.unavailable > told[group].unavailable} == {}
+    assert {group: one[:2] for group, one in found.items()} == {group: one[:2] for group, one in expected.items()}
+    assert {
+        group: one.unavailable for group, one in found.items() if one.unavailable > expected[group].unavailable
+    } == {}
     # A node replaced on its own host must be unavailable first; otherwise the watch has missed events.
-    assert [group for group, one in told.items() if one.unavailable and not found[group].unavailable] == []
-    assert 0 < most <= sum(one.unavailable for one in told.values())
+    assert [group for group, one in expected.items() if one.unavailable and not found[group].unavailable] == []
+    assert 0 < most <= sum(one.unavailable for one in expected.values())
 
 
 def promoted(region: LocalRegion, *pools: str) -> None:
@@ -179,20 +181,20 @@ def test_each_node_registers_with_the_address_that_the_lock_file_has_for_its_hos
     assert len(registered) == NODES * len(POOLS)
 
 
-def test_one_edit_of_each_kind_moves_as_many_nodes_as_foretold(region: LocalRegion, tmp_path: Path) -> None:
+def test_one_edit_of_each_kind_replaces_as_many_nodes_as_predicted(region: LocalRegion, tmp_path: Path) -> None:
     edit_pools(region, {name: {"image": NEXT} for name in BUMPED})
     edit_pools(region, {**FIRST, "restarted": rolled(after=now())})
     promoted(region, *BUMPED, "tainted", "restarted")
 
-    same_as_foretold(region, tmp_path)
+    assert_as_predicted(region, tmp_path)
 
 
-def test_a_roll_of_all_pools_takes_no_more_nodes_away_at_once_than_foretold(
+def test_a_rollout_of_all_pools_has_at_most_the_predicted_unavailable_nodes(
     region: LocalRegion, tmp_path: Path
 ) -> None:
     edit_pools(region, {name: {"image": PAST if name in BUMPED else NEXT} for name in POOLS})
     edit_pools(region, SECOND)
     promoted(region, *POOLS)
 
-    same_as_foretold(region, tmp_path)
+    assert_as_predicted(region, tmp_path)
     assert addresses(region) == as_locked(region)
