@@ -62,14 +62,14 @@ def row(chart: Chart) -> str:
     return f"| {chart.name} | {chart.version} | {rendered} | {compared} |\n"
 
 
-def test_the_table_says_of_each_chart_what_was_looked_at() -> None:
+def test_the_table_lists_the_verified_parts_of_each_chart() -> None:
     rows = "".join(map(row, pinned()))
 
     assert written(LOOKED_AT, rows) == rows
     assert {chart.name for chart in pinned()} >= CHARTS.keys() - NOT_PINNED
 
 
-def test_the_page_says_what_a_chart_takes_that_the_platform_makes() -> None:
+def test_the_page_lists_chart_values_that_the_platform_sets() -> None:
     taken: dict[str, set[str]] = {}
     for item in releases():
         taken.setdefault(chart_of(item), set()).update(paths_of(values_of(item)))
@@ -81,7 +81,7 @@ def test_the_page_says_what_a_chart_takes_that_the_platform_makes() -> None:
     assert rows
 
 
-def test_the_page_says_what_of_a_real_chart_the_local_region_leaves_out(tmp_path: Path) -> None:
+def test_the_page_lists_omitted_parts_of_real_charts(tmp_path: Path) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     helm, versions = Helm(tmp_path, environment.versions.kubernetes[-1]), {one.name: one.version for one in pinned()}
     rows = ""
@@ -117,7 +117,7 @@ def is_job(found: list[dict[str, Any]], name: str) -> bool:
     return any((one["kind"], one["metadata"]["name"]) == ("Job", name) for one in found)
 
 
-def test_a_chart_of_upstreams_is_called_what_upstream_calls_it() -> None:
+def test_upstream_charts_have_their_upstream_names() -> None:
     names = {
         chart.name: (chart.url.rpartition("/")[2], record(chart.name)) for chart in pinned() if not chart.made_from
     }

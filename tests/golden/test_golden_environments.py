@@ -39,7 +39,7 @@ def rendered(name: str, concept: str) -> Iterator[Rendered]:
 
 @pytest.mark.parametrize("concept", CONCEPTS)
 @pytest.mark.parametrize("name", SMALL)
-def test_an_environment_renders_what_was_reviewed(name: str, concept: str) -> None:
+def test_an_environment_renders_its_golden_files(name: str, concept: str) -> None:
     items = objects(tuple(rendered(name, concept)))
 
     assert_reviewed(FOLDER / name / f"{concept}.yaml", documents(items))

@@ -60,7 +60,7 @@ def test_the_large_region_has_as_many_objects_of_each_kind_as_were_reviewed(regi
 
 
 @pytest.mark.parametrize("file", CHOSEN)
-def test_chosen_objects_of_the_large_region_are_what_was_reviewed(region: Environment, file: str) -> None:
+def test_sampled_objects_of_the_large_region_match_golden_files(region: Environment, file: str) -> None:
     kind, name = CHOSEN[file]
     every = [item for part in slices(region) for item in inputs(region, part)]
     [concept] = [item for item in every if isinstance(item, kind) and item.name == name]

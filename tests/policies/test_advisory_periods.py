@@ -61,7 +61,7 @@ def warning(context: Context) -> Context:
     return replace(context, now=LAST_WARNING)
 
 
-def test_a_violation_is_advisory_until_its_day_and_says_so(warning: Context) -> None:
+def test_a_violation_is_advisory_until_its_binding_date_and_reports_it(warning: Context) -> None:
     before, after = judged(warning, key="1"), judged(replace(warning, now=FIRST_ERROR), key="1")
 
     assert (before.level, before.binding, before.is_refused) == (Enforcement.ADVISORY, PERIOD.binding, False)

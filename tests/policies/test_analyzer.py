@@ -97,18 +97,18 @@ def test_a_violation_reaches_the_engine_with_its_text_and_resource() -> None:
     assert diagnostic.message.startswith("provider-without-cluster-identifier: provider kubernetes x\n  found:   no ")
 
 
-def test_a_resource_that_is_no_object_is_not_judged() -> None:
+def test_a_resource_without_an_object_is_not_evaluated() -> None:
     assert found(Analyzer(NOW).Analyze(request("command:local:Command", {"create": "true"}), None)) == []
 
 
 @pytest.mark.parametrize("properties", [{}, {"resources": {}}])
-def test_what_groups_objects_is_not_judged_but_they_are(properties: dict[str, Any]) -> None:
+def test_components_are_not_evaluated_but_their_objects_are(properties: dict[str, Any]) -> None:
     assert list(facts_of(request("kubernetes:yaml/v2:ConfigFile", properties))) == []
     [fact] = facts_of(request("kubernetes:core/v1:ConfigMap", {"metadata": {"name": "a"}}))
     assert fact.title == "ConfigMap a in cluster management"
 
 
-def test_changes_that_the_engine_ignores_are_judged_with_the_object() -> None:
+def test_ignored_changes_are_evaluated_with_the_object() -> None:
     sent = request("kubernetes:core/v1:ConfigMap", {"kind": "ConfigMap", "metadata": {"name": "a"}})
     sent.options.ignoreChanges.extend(["status", "data"])
 
@@ -126,14 +126,14 @@ def test_a_reference_to_a_stack_of_another_region_is_rejected() -> None:
     assert rules("organization/jacquard/us-east-04a.foundation") == [("foreign-region", MANDATORY)]
 
 
-def test_hosts_are_judged_inside_an_object_set() -> None:
+def test_hosts_are_evaluated_inside_an_object_set() -> None:
     odd = {**HOST, "spec": {"online": True, "image": {"url": "x"}}}
     sent = request("jacquard:index:ObjectSet", {"members": {"a/BareMetalHost": HOST, "b/BareMetalHost": odd}})
 
     assert found(Analyzer(NOW).Analyze(sent, None)) == [("host-beyond-identity", MANDATORY)]
 
 
-def test_what_an_object_set_applies_to_objects_of_others_is_judged_too() -> None:
+def test_patches_of_an_object_set_are_evaluated_too() -> None:
     place = {"apiVersion": "metal3.io/v1alpha1", "kind": HOST["kind"], "namespace": "inventory"}
     odd = {**place, "names": ["a", "b"], "fields": {"spec": {"image": {"url": "x"}}}}
     unknown = {**odd, "fields": UNKNOWN_STRING}
@@ -181,7 +181,7 @@ def test_an_unknown_value_is_a_mandatory_violation_and_not_an_advice() -> None:
     assert all("unknown until apply" in item.message for item in response.diagnostics)
 
 
-def test_a_secret_is_judged_by_its_value() -> None:
+def test_a_secret_is_evaluated_by_its_value() -> None:
     secret = {"clusterIdentifier": {SIGNATURE: SECRET, "value": "laptop/management"}}
 
     assert found(Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", secret), None)) == []

@@ -55,7 +55,7 @@ freezes:
 """
 
 
-def test_a_freeze_refuses_whatever_an_apply_begins_with(data: Path) -> None:
+def test_a_freeze_blocks_the_first_resource_of_an_apply(data: Path) -> None:
     (data / "policy.yaml").write_text(FREEZE)
     analyzer = Analyzer(NOW)
     configure(analyzer, dry_run=False)
@@ -64,7 +64,7 @@ def test_a_freeze_refuses_whatever_an_apply_begins_with(data: Path) -> None:
         assert found(analyzer.Analyze(sent, None)) == [("change-in-freeze", MANDATORY)]
 
 
-def test_a_freeze_is_told_once_in_a_preview(data: Path) -> None:
+def test_a_freeze_is_reported_once_in_a_preview(data: Path) -> None:
     (data / "policy.yaml").write_text(FREEZE)
     analyzer = Analyzer(NOW)
     configure(analyzer, dry_run=True)
@@ -73,7 +73,7 @@ def test_a_freeze_is_told_once_in_a_preview(data: Path) -> None:
     assert found(analyzer.Analyze(request("command:local:Command", {}), None)) == []
 
 
-def test_a_freeze_of_nobody_does_not_hold_the_clusters_of_a_rehearsal(data: Path) -> None:
+def test_a_freeze_without_tenants_does_not_block_the_clusters_of_a_local_region(data: Path) -> None:
     (data / "policy.yaml").write_text(FREEZE.replace(", tenants: [acme]", ""))
     analyzer = Analyzer(NOW)
 
@@ -82,7 +82,7 @@ def test_a_freeze_of_nobody_does_not_hold_the_clusters_of_a_rehearsal(data: Path
 
 
 @pytest.mark.parametrize("file", ["policy.yaml", "waivers.yaml"])
-def test_settings_that_cannot_be_read_let_nothing_through(file: str, data: Path) -> None:
+def test_unreadable_settings_block_everything(file: str, data: Path) -> None:
     (data / file).write_text("schema_version: 1\nrule: {}\n")
 
     response = Analyzer(NOW).Analyze(request("command:local:Command", {}), None)

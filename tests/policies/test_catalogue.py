@@ -77,7 +77,7 @@ def test_an_id_is_found_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("case", _DATA)
-def test_a_defect_of_the_data_is_rejected_by_its_rule_alone(case: Any, laptop_copy: Workbench, now: Any) -> None:
+def test_a_defect_of_the_data_is_rejected_by_its_rule_only(case: Any, laptop_copy: Workbench, now: Any) -> None:
     assert _rules(laptop_copy, now) == set()
 
     apply_mistakes(laptop_copy, case)
@@ -98,7 +98,7 @@ def _rules(bench: Workbench, now: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("case", _OBJECTS)
-def test_a_defect_of_an_object_is_rejected_by_its_rule_alone(case: Any, context: Context) -> None:
+def test_a_defect_of_an_object_is_rejected_by_its_rule_only(case: Any, context: Context) -> None:
     body = case["object"]
     fact = Fact(kind=case["kind"], title="", body=body) if "kind" in case else object_fact(body, MANAGEMENT)
 

@@ -57,7 +57,7 @@ def test_a_freeze_of_one_tenant_holds_the_stacks_with_its_slices(acme: Environme
     }
 
 
-def test_a_freeze_of_everybody_also_holds_what_they_share(laptop: Environment, now: dt.datetime) -> None:
+def test_a_freeze_of_all_tenants_also_blocks_shared_objects(laptop: Environment, now: dt.datetime) -> None:
     found = held(with_freeze(laptop, []), now, *STACKS)
 
     assert {stack for stack, titles in found.items() if not titles} == {"laptop.bootstrap"}
@@ -76,7 +76,7 @@ def test_a_freeze_holds_from_its_beginning_to_its_end(now: dt.datetime, holds: b
     assert bool(frozen(acme, "laptop.tenant-acme", now)) is holds
 
 
-def test_the_refusal_says_until_when_and_why(acme: Environment, now: dt.datetime, text: Callable[..., str]) -> None:
+def test_the_rejection_states_end_and_reason(acme: Environment, now: dt.datetime, text: Callable[..., str]) -> None:
     context = Context.of(acme, now, "laptop.tenant-acme")
     [fact] = stack_facts(context)
 
@@ -90,7 +90,7 @@ def test_the_refusal_says_until_when_and_why(acme: Environment, now: dt.datetime
     )
 
 
-def test_a_preview_is_only_told(acme: Environment, now: dt.datetime) -> None:
+def test_a_freeze_only_warns_in_a_preview(acme: Environment, now: dt.datetime) -> None:
     context = Context.of(acme, now, "laptop.tenant-acme", dry_run=True)
     [fact] = stack_facts(context)
 

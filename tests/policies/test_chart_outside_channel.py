@@ -60,7 +60,7 @@ def test_refuses_a_release_that_was_revoked(context: Context, text: Callable[...
     ("channel", "verdict"),
     [((Channel.CANDIDATE,), Verdict.VIOLATION), ((Channel.STABLE, Channel.CANDIDATE), Verdict.PASS)],
 )
-def test_asks_for_the_channel_of_the_environment(context: Context, channel: Any, verdict: Verdict) -> None:
+def test_uses_the_channel_of_the_environment(context: Context, channel: Any, verdict: Verdict) -> None:
     assert RULE.judge(source(context), with_cilium(context, channel=channel)).verdict is verdict
 
 

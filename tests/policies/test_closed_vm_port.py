@@ -35,7 +35,7 @@ def grouped(tmp_path: Path) -> Callable[[str], Environment]:
     return edit
 
 
-def test_tells_group_port_and_the_rule_to_add(
+def test_reports_group_port_and_the_rule_to_add(
     grouped: Callable[..., Environment], text: Callable[..., str], now: dt.datetime
 ) -> None:
     cluster = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}
@@ -85,7 +85,7 @@ def test_a_port_is_closed_in_spite_of(rules: str, grouped: Callable[..., Environ
     assert list(closed_ports(grouped(rules))) == ["acme-train"]
 
 
-def test_nobody_is_told_where_nothing_from_outside_gets_that_far(grouped: Callable[..., Any]) -> None:
+def test_unreachable_ports_are_not_reported(grouped: Callable[..., Any]) -> None:
     environment = grouped(CLOSED)
     acme = environment.tenants[0]
     closed = acme.model_copy(update={"vpcs": (acme.vpcs[0].model_copy(update={"ingress": Ingress.NONE}),)})

@@ -14,7 +14,7 @@ NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize("stack", ["laptop", "laptop.tenant-acme"])
-def test_a_stack_is_judged_by_its_environment(stack: str) -> None:
+def test_a_stack_is_evaluated_with_its_environment(stack: str) -> None:
     context = context_of(stack, NOW, dry_run=True)
 
     assert (context.stack, context.environment, context.channel) == (stack, "laptop", "stable")

@@ -36,7 +36,7 @@ def test_passes_everything_that_laptop_renders(rendered: Callable[[str], list[Fa
     assert {RULE.judge(fact, context).verdict for fact in rendered("Metal3MachineTemplate")} == {Verdict.PASS}
 
 
-def test_tells_of_an_image_that_pools_should_leave(fact: Fact, context: Context, text: Callable[..., str]) -> None:
+def test_reports_deprecated_images(fact: Fact, context: Context, text: Callable[..., str]) -> None:
     late = on(context, "2027-03-03")
 
     assert RULE.judge(fact, late).level is None
@@ -55,7 +55,7 @@ def test_tells_of_an_image_that_pools_should_leave(fact: Fact, context: Context,
     ("stage", "level"),
     [(Stage.PRODUCTION, Enforcement.MANDATORY), (Stage.DEVELOPMENT, Enforcement.MANDATORY), (Stage.REHEARSAL, None)],
 )
-def test_refuses_an_image_that_has_expired_except_in_a_rehearsal(
+def test_refuses_an_expired_image_except_in_a_local_region(
     stage: Stage, level: Enforcement | None, fact: Fact, context: Context
 ) -> None:
     finding = RULE.judge(fact, on(context, "2027-05-03", stage))

@@ -20,7 +20,7 @@ def kubevirt(configuration: Any) -> Fact:
     )
 
 
-def test_tells_of_vms_that_run_in_software(context: Context, text: Callable[..., str]) -> None:
+def test_reports_vms_without_hardware_virtualisation(context: Context, text: Callable[..., str]) -> None:
     fact = kubevirt({"developerConfiguration": {"useEmulation": True}})
 
     assert RULE.level(context) is Enforcement.ADVISORY
@@ -39,5 +39,5 @@ def test_passes_vms_that_the_hardware_runs(configuration: Any, context: Context)
     assert RULE.judge(kubevirt(configuration), context).verdict is Verdict.PASS
 
 
-def test_does_not_decide_what_is_unknown(context: Context) -> None:
+def test_unknown_values_are_undecided(context: Context) -> None:
     assert RULE.judge(kubevirt(UNKNOWN), context).verdict is Verdict.UNDECIDED

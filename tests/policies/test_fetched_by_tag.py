@@ -80,7 +80,7 @@ UNKNOWNS = {
 
 
 @pytest.mark.parametrize("fact", RIGHT.values(), ids=RIGHT)
-def test_passes_what_a_digest_decides(fact: Fact, context: Context) -> None:
+def test_passes_artefacts_pinned_by_digest(fact: Fact, context: Context) -> None:
     assert RULE.judge(fact, context).verdict is Verdict.PASS
 
 
@@ -93,18 +93,18 @@ def test_passes_all_of_laptop(rendered: Callable[[str], list[Fact]], context: Co
 
 
 @pytest.mark.parametrize(("fact", "found"), WRONG.values(), ids=WRONG)
-def test_refuses_what_a_tag_decides(fact: Fact, found: str, context: Context) -> None:
+def test_refuses_artefacts_selected_by_tag(fact: Fact, found: str, context: Context) -> None:
     finding = RULE.judge(fact, context)
 
     assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)
 
 
 @pytest.mark.parametrize("fact", UNKNOWNS.values(), ids=UNKNOWNS)
-def test_cannot_decide_what_is_unknown(fact: Fact, context: Context) -> None:
+def test_unknown_values_are_undecided(fact: Fact, context: Context) -> None:
     assert RULE.judge(fact, context).verdict is Verdict.UNDECIDED
 
 
-def test_says_what_to_pin(context: Context, text: Callable[..., str]) -> None:
+def test_the_report_names_the_pin(context: Context, text: Callable[..., str]) -> None:
     real = replace(context, stage=Stage.PRODUCTION)
 
     assert text(RULE, WRONG["a provider from a registry"][0], real) == (

@@ -75,7 +75,7 @@ def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, te
         (SPEC | {"image": UNKNOWN}, "spec.image"),
     ],
 )
-def test_refuses_what_only_one_host_would_have(spec: dict[str, Any], found: str, context: Context) -> None:
+def test_refuses_settings_of_a_single_host(spec: dict[str, Any], found: str, context: Context) -> None:
     finding = RULE.judge(host(spec), context)
 
     assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)

@@ -81,7 +81,7 @@ def test_pools_on_images_outside_the_channel_are_refused_group_by_group(outside:
     ]
 
 
-def test_a_waiver_lets_its_pool_pass_and_no_other(outside: Environment, now: dt.datetime) -> None:
+def test_a_waiver_only_applies_to_its_pool(outside: Environment, now: dt.datetime) -> None:
     entry = {"rule": "image-outside-channel", "subject": "acme-train/train"}
 
     found = judge(waived(outside, entry), now)
@@ -123,9 +123,7 @@ def test_a_rule_that_is_made_advisory_only_tells(outside: Environment, now: dt.d
     assert (len(found.refused), len(found.advised)) == (0, 4)
 
 
-def test_production_keeps_a_critical_rule_mandatory_whatever_its_data_says(
-    outside: Environment, now: dt.datetime
-) -> None:
+def test_production_keeps_a_critical_rule_mandatory_with_any_data(outside: Environment, now: dt.datetime) -> None:
     policy = outside.policy.model_copy(update={"rules": {"image-outside-channel": Enforcement.ADVISORY}})
     region = outside.region.model_copy(update={"stage": Stage.PRODUCTION})
 

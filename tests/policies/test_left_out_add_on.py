@@ -35,7 +35,7 @@ def edited(tmp_path: Path) -> Callable[[tuple[str, str]], Environment]:
     return edit
 
 
-def test_tells_what_goes_missing_and_why(
+def test_reports_missing_functions_and_reasons(
     edited: Callable[..., Environment], text: Callable[..., str], now: dt.datetime
 ) -> None:
     environment = edited(OWN)
@@ -67,7 +67,7 @@ def test_nothing_is_left_out_of(data: str, edited: Callable[..., Environment]) -
     assert left_out(edited(("add_ons: default", data))) == {}
 
 
-def test_a_cluster_of_another_kind_is_not_judged(edited: Callable[..., Environment], now: dt.datetime) -> None:
+def test_clusters_of_another_kind_are_not_evaluated(edited: Callable[..., Environment], now: dt.datetime) -> None:
     other: Fact = object_fact({**body("acme-train"), "apiVersion": "provisioning.example/v1"}, "management")
 
     assert RULE.judge(other, Context.of(edited(OWN), now)).verdict is Verdict.PASS
@@ -77,7 +77,7 @@ def test_every_gift_has_a_consequence_or_is_insisted_on() -> None:
     assert CONSEQUENCES.keys() == {*Capability, None} - {Capability.NETWORK}
 
 
-def test_the_page_tells_the_same_consequences() -> None:
+def test_the_page_lists_the_same_consequences() -> None:
     page = (paths.ROOT / "docs/add-ons/add-ons.md").read_text(encoding="utf-8").replace("`", "")
 
     assert [told for gift, told in CONSEQUENCES.items() if gift and told not in page] == []

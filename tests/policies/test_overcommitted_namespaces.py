@@ -33,7 +33,7 @@ def quotas(tmp_path: Path) -> Callable[..., Environment]:
     return edit
 
 
-def test_tells_what_namespaces_come_to_and_where_the_quota_is(
+def test_reports_the_sum_of_namespaces_and_the_position_of_the_quota(
     quotas: Callable[..., Environment], text: Callable[..., str], now: dt.datetime, tmp_path: Path
 ) -> None:
     environment = quotas(
@@ -66,5 +66,5 @@ def test_tells_what_namespaces_come_to_and_where_the_quota_is(
     ],
     ids=["as much as there is", "of other things", "no quota"],
 )
-def test_nothing_is_told_of(tenant: str, first: str, second: str, quotas: Callable[..., Environment]) -> None:
+def test_reports_nothing_for(tenant: str, first: str, second: str, quotas: Callable[..., Environment]) -> None:
     assert overcommitted(quotas(tenant, first, second)) == {}

@@ -18,7 +18,7 @@ SET = "add_on_values: {metallb: {reason: peers flap (NET-311), values: {speaker.
 RELEASE = {"kind": "HelmRelease", "metadata": {"namespace": "acme-train", "name": "metallb"}}
 
 
-def test_a_value_of_one_cluster_is_told_once_with_its_reason(
+def test_a_value_of_one_cluster_is_reported_once_with_its_reason(
     tmp_path: Path, text: Callable[..., str], now: dt.datetime
 ) -> None:
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
@@ -40,7 +40,7 @@ def test_a_value_of_one_cluster_is_told_once_with_its_reason(
     )
 
 
-def test_a_value_of_all_clusters_is_nobodys_exception(tmp_path: Path, now: dt.datetime) -> None:
+def test_a_value_of_all_clusters_is_no_exception(tmp_path: Path, now: dt.datetime) -> None:
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
     bench.edit("region.yaml", "spares: 2%", f"{SET}spares: 2%")
     environment = bench.load()

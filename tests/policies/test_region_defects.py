@@ -205,7 +205,7 @@ def test_exactly_its_policies_report_each_defect_of_the_region(judged: Judged, p
     assert reported == {start: {rules} if rules else set() for start, rules in expected.items()}
 
 
-def test_a_freeze_is_judged_for_the_stacks_of_its_tenant(now: dt.datetime, tmp_path: Path) -> None:
+def test_a_freeze_is_evaluated_for_the_stacks_of_its_tenant(now: dt.datetime, tmp_path: Path) -> None:
     environment = Workbench(copy_data(tmp_path / "environments", _REGION), _REGION).load()
 
     frozen = {name: check.frozen(environment, f"{_REGION}.tenant-{name}", now) for name in ("aurelia", "cobalt")}

@@ -34,7 +34,7 @@ WAIVED = result(waiver=WAIVER)
         ([result(Source.DATA, waiver=WAIVER), result(Source.LIVE)], Decision.REFUSED),
     ],
 )
-def test_data_errors_come_before_refusals_and_advice_never_blocks(results: list[Result], expected: Decision) -> None:
+def test_data_errors_precede_violations_and_advice_never_blocks(results: list[Result], expected: Decision) -> None:
     assert decision(results) is expected
 
 

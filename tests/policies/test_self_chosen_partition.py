@@ -29,7 +29,7 @@ def attachment(config: Any) -> Fact:
     [{"type": "ib-sriov", "pkey": "0x11"}, {"plugins": [{"type": "ib-sriov", "pkey": "0x11"}, {"type": "rdma"}]}],
     ids=["one plug-in", "a chain"],
 )
-def test_tells_of_a_partition_that_the_tenant_may_change(
+def test_reports_a_partition_that_the_tenant_may_change(
     config: dict[str, Any], context: Context, text: Callable[..., str]
 ) -> None:
     fact = attachment(json.dumps(config))
@@ -52,12 +52,12 @@ def test_passes_an_attachment_without_a_partition(config: str | None, context: C
     assert RULE.judge(attachment(config), context).verdict is Verdict.PASS
 
 
-def test_does_not_decide_what_is_unknown_or_no_json(context: Context) -> None:
+def test_unknown_values_and_invalid_json_are_undecided(context: Context) -> None:
     assert RULE.judge(attachment(UNKNOWN), context).verdict is Verdict.UNDECIDED
     assert RULE.judge(attachment("{"), context).verdict is Verdict.UNDECIDED
 
 
-def test_tells_of_every_partition_that_is_rendered() -> None:
+def test_reports_every_rendered_partition() -> None:
     environment = load_environment("us-east-04a", paths.ROOT / "environments")
     parts = [part for part in slices(environment) if part.kind is SliceKind.CLUSTER]
     rendered = [

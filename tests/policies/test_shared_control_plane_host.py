@@ -49,7 +49,7 @@ def test_passes_enough_hosts(kind: str, context: Context) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_does_not_decide_what_is_unknown(kind: str, context: Context) -> None:
+def test_unknown_values_are_undecided(kind: str, context: Context) -> None:
     assert RULE.judge(control_plane(kind, UNKNOWN), context).verdict is Verdict.UNDECIDED
 
 
@@ -60,7 +60,7 @@ def test_is_advice_in_production_only(context: Context) -> None:
     assert levels[Stage.PRODUCTION] is Enforcement.ADVISORY
 
 
-def test_a_region_in_production_gives_each_member_a_host(
+def test_a_region_in_production_has_a_host_for_each_member(
     rendered_by_ironcore: Callable[[str], list[Fact]], context: Context
 ) -> None:
     facts = rendered_by_ironcore("K0smotronControlPlane")

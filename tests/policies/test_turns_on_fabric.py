@@ -50,7 +50,7 @@ def body(api: str = "cluster.x-k8s.io/v1beta2") -> dict[str, Any]:
     return {"apiVersion": api, "kind": "Cluster", "metadata": {"name": "acme-train", "namespace": "acme-train"}}
 
 
-def test_tells_of_what_has_no_walls(bench: Workbench, text: Callable[..., str], now: dt.datetime) -> None:
+def test_reports_gpus_without_isolation(bench: Workbench, text: Callable[..., str], now: dt.datetime) -> None:
     environment = sharing(bench, "{time_slices: 4}")
 
     assert text(RULE, object_fact(body(), "management"), Context.of(environment, now)) == (
@@ -71,19 +71,19 @@ def test_check_advises_and_refuses_nothing(bench: Workbench, now: dt.datetime) -
     assert found.refused == ()
 
 
-def test_nodes_that_have_it_are_told_of_until_they_are_others(bench: Workbench) -> None:
+def test_existing_nodes_are_reported_until_they_are_replaced(bench: Workbench) -> None:
     bench.intend(bench.load().image_pins.groups["acme-train/infer/a03"], "gpu_sharing", {"time_slices": 4})
 
     assert turns_on_fabrics(bench.load()) == {"acme-train": ("infer",)}
 
 
-def test_gpus_that_are_cut_or_off_the_fabric_are_not_told_of(bench: Workbench) -> None:
+def test_partitioned_gpus_and_gpus_without_fabric_are_not_reported(bench: Workbench) -> None:
     bench.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, gpu_sharing: {time_slices: 2}}\n    storage")
 
     assert turns_on_fabrics(sharing(bench, "{mig: 1g.10gb}")) == {}
 
 
-def test_pools_on_roce_are_told_of_too(tmp_path: Path) -> None:
+def test_pools_on_roce_are_reported_too(tmp_path: Path) -> None:
     made = Workbench(copy_data(tmp_path / "environments", "laptop"))
     roce = "roce: {mtu_bytes: 9000, priority: 3, dscp: 26, cnp_dscp: 48}"
     fabric = f"fabrics:\n  - {{name: rail, kind: ethernet, vnis: 1-9, {roce}, max_hosts: 40}}\nstorage:\n"
@@ -96,7 +96,7 @@ def test_pools_on_roce_are_told_of_too(tmp_path: Path) -> None:
     assert turns_on_fabrics(sharing(made, "{time_slices: 4}")) == {"acme-train": ("infer",)}
 
 
-def test_a_cluster_of_another_kind_is_not_judged(bench: Workbench, now: dt.datetime) -> None:
+def test_clusters_of_another_kind_are_not_evaluated(bench: Workbench, now: dt.datetime) -> None:
     context = Context.of(sharing(bench, "{time_slices: 4}"), now)
 
     assert RULE.judge(object_fact(body("provisioning.example/v1"), "management"), context).verdict is Verdict.PASS

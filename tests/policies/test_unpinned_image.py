@@ -25,9 +25,7 @@ def test_passes_an_image_of_the_catalogue_by_its_digest(template: Template, cont
     assert RULE.judge(template(**RIGHT), context).verdict is Verdict.PASS
 
 
-def test_passes_what_the_lock_file_pins_after_the_catalogue_moved_to_another_mirror(
-    template: Template, context: Context
-) -> None:
+def test_passes_pinned_images_after_a_change_of_the_catalogues_mirror(template: Template, context: Context) -> None:
     images = tuple(
         image.model_copy(update={"url": "https://mirror.cloud.example/gpu-2026.11.1.raw"})
         if image.sha256 == SHA256
@@ -86,7 +84,7 @@ def test_refuses_a_checksum_that_is_a_url(template: Template, context: Context, 
         ),
     ],
 )
-def test_refuses_whatever_is_not_the_catalogues_digest(
+def test_refuses_all_other_digests_than_the_catalogues(
     image: dict[str, Any], found: str, template: Template, context: Context
 ) -> None:
     finding = RULE.judge(template(**image), context)

@@ -94,7 +94,7 @@ def test_an_unknown_checksum_is_refused_as_undecided(template: Template, product
 
 
 @pytest.mark.parametrize("stage", [Stage.REHEARSAL, Stage.DEVELOPMENT, Stage.STAGING])
-def test_other_stages_are_asked_only_when_they_want_it(stage: Stage, context: Context) -> None:
+def test_other_stages_are_evaluated_only_if_enabled(stage: Stage, context: Context) -> None:
     other = replace(context, stage=stage)
 
     assert RULE.level(other) is None

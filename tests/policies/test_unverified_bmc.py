@@ -27,11 +27,11 @@ def test_passes_every_host_of_laptop(rendered: Callable[[str], list[Fact]], cont
     assert {RULE.judge(fact, context).verdict for fact in rendered("BareMetalHost")} == {Verdict.PASS}
 
 
-def test_cannot_decide_what_is_unknown(context: Context) -> None:
+def test_unknown_values_are_undecided(context: Context) -> None:
     assert RULE.judge(host(disableCertificateVerification=UNKNOWN), context).verdict is Verdict.UNDECIDED
 
 
-def test_tells_an_exception_with_its_reason(context: Context, text: Callable[..., str]) -> None:
+def test_reports_an_exception_with_its_reason(context: Context, text: Callable[..., str]) -> None:
     known = replace(context, unverified={"a01-u01": "its BMC signs for itself until firmware 7.10 is out"})
 
     assert text(RULE, host(disableCertificateVerification=True), known) == (
@@ -45,7 +45,7 @@ def test_tells_an_exception_with_its_reason(context: Context, text: Callable[...
     )
 
 
-def test_tells_one_that_the_data_do_not_give(context: Context) -> None:
+def test_reports_an_exception_that_the_data_do_not_contain(context: Context) -> None:
     assert RULE.judge(host(disableCertificateVerification=True), context).found == (
         "the certificate of its BMC is not verified; reason missing"
     )

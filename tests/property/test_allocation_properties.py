@@ -97,7 +97,7 @@ def test_groups_sum_up_to_their_pool_and_have_their_spares(order: dict[str, tupl
 
 
 @given(st.lists(orders, min_size=2, max_size=5))
-def test_no_edit_moves_what_another_tenant_has(history: list[dict[str, tuple[int, int]]]) -> None:
+def test_no_edit_moves_allocations_of_another_tenant(history: list[dict[str, tuple[int, int]]]) -> None:
     region = _region(history[0])
     for before, after in pairwise(history):
         old, region = region.allocations, _region(after, region)
@@ -128,7 +128,7 @@ def test_allocating_twice_changes_nothing(order: dict[str, tuple[int, int]]) -> 
 
 
 @given(st.lists(st.tuples(st.sampled_from(["take", "occupy"]), st.integers(0, 5), st.integers(0, 90)), max_size=20))
-def test_a_block_that_is_taken_is_aligned_and_the_lowest_free(steps: list[tuple[str, int, int]]) -> None:
+def test_an_allocated_block_is_aligned_and_the_lowest_free_one(steps: list[tuple[str, int, int]]) -> None:
     ranges = (Block(5, 40), Block(64, 90))
     allowed = {number for part in ranges for number in range(part.first, part.last + 1)}
     blocks, taken = Blocks(ranges), set[int]()

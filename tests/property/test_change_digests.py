@@ -44,7 +44,7 @@ def first_roll(impact: Impact, **changes: Any) -> Impact:
 
 
 @given(seed=st.integers(0, 2**32), line=st.integers(1, 10_000), name=st.text(min_size=1, max_size=40))
-def test_it_is_the_same_however_the_change_is_told(promoted: Impact, seed: int, line: int, name: str) -> None:
+def test_the_digest_does_not_depend_on_the_representation(promoted: Impact, seed: int, line: int, name: str) -> None:
     """Order, lines, files, names of commits and effects on others are not part of it."""
     shuffle = random.Random(seed)  # noqa: S311 - no secret
     cause = Cause(file=name, line=line, path=name, old=name, new=None)
@@ -69,7 +69,7 @@ def test_it_is_the_same_however_the_change_is_told(promoted: Impact, seed: int, 
 
 
 @pytest.mark.parametrize("field", [*EFFECTS, *COUNTED])
-def test_whatever_happens_otherwise_is_another_change(promoted: Impact, field: str) -> None:
+def test_any_other_effect_is_another_change(promoted: Impact, field: str) -> None:
     other = first_row(promoted, **{field: {**EFFECTS, **COUNTED}[field]})
 
     assert acme(other) != acme(promoted)
@@ -82,7 +82,7 @@ def test_a_roll_that_is_another_is_another_change(promoted: Impact, field: str) 
 
 
 @pytest.mark.parametrize("field", BESIDE)
-def test_estimates_and_what_others_decide_too_are_no_part_of_it(promoted: Impact, field: str) -> None:
+def test_estimates_and_decisions_of_others_are_excluded(promoted: Impact, field: str) -> None:
     assert acme(first_roll(promoted, **{field: BESIDE[field]})) == acme(promoted)
 
 
@@ -95,11 +95,11 @@ def test_estimates_and_what_others_decide_too_are_no_part_of_it(promoted: Impact
     ],
     ids=["tenant", "window", "contract"],
 )
-def test_what_it_means_to_the_tenant_is_part_of_it(promoted: Impact, changes: dict[str, Any]) -> None:
+def test_effects_on_the_tenant_are_included(promoted: Impact, changes: dict[str, Any]) -> None:
     assert acme(promoted, **changes) != acme(promoted)
 
 
-def test_an_object_more_that_goes_is_another_change(promoted: Impact) -> None:
+def test_a_further_deleted_object_is_another_change(promoted: Impact) -> None:
     gone = Lost(kind="v1/Secret", name="management/acme/a", outcome="deleted", tenant="acme")
     others = gone.model_copy(update={"tenant": "globex"})
 

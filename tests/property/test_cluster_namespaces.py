@@ -85,7 +85,7 @@ def pairs() -> Iterator[tuple[str, str]]:
 
 @given(teams())
 @settings(max_examples=200)
-def test_a_namespace_is_reached_by_whom_it_admits_and_by_nobody_else(specs: tuple[NamespaceSpec, ...]) -> None:
+def test_a_namespace_is_reached_only_from_admitted_namespaces(specs: tuple[NamespaceSpec, ...]) -> None:
     rendered = judge(specs, by_address=False)
 
     told = {(one, other): rendered.reaches(Pod(namespace=one), Pod(namespace=other), 8080) for one, other in pairs()}
@@ -95,7 +95,7 @@ def test_a_namespace_is_reached_by_whom_it_admits_and_by_nobody_else(specs: tupl
 @pytest.mark.parametrize("by_address", [True, False])
 @given(specs=teams())
 @settings(max_examples=200)
-def test_what_is_outside_is_reached_where_the_data_say_so_and_nodes_never(
+def test_external_addresses_are_reached_as_declared_and_nodes_never(
     *, specs: tuple[NamespaceSpec, ...], by_address: bool
 ) -> None:
     rendered = judge(specs, by_address=by_address)
@@ -128,7 +128,7 @@ def lab(specs: tuple[NamespaceSpec, ...]) -> Environment:
 
 @given(teams())
 @settings(max_examples=50)
-def test_what_is_told_of_namespaces_on_a_path_is_what_policies_do(specs: tuple[NamespaceSpec, ...]) -> None:
+def test_reported_paths_of_namespaces_match_the_policies(specs: tuple[NamespaceSpec, ...]) -> None:
     environment = lab(specs)
     [placed] = [one for one in clusters(environment) if one.cluster.name == "globex-lab"]
     [made] = of_cluster(environment, placed)
@@ -148,7 +148,7 @@ def test_what_is_told_of_namespaces_on_a_path_is_what_policies_do(specs: tuple[N
 
 
 @pytest.mark.parametrize("protocol", ["UDP", "TCP"])
-def test_a_namespace_asks_the_name_server_of_its_cluster_and_nothing_else_there(protocol: str) -> None:
+def test_a_namespace_reaches_only_the_name_server_of_its_cluster(protocol: str) -> None:
     rendered = judge((NamespaceSpec(name="ant"),), by_address=False)
     own, server = Pod(namespace="ant"), Pod(namespace="kube-system", labels={"k8s-app": "kube-dns"})
 

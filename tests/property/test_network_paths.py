@@ -98,7 +98,7 @@ def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pai
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS, SEEDS)
 @settings(max_examples=300)
-def test_what_is_told_of_a_path_is_what_rendered_rules_do(
+def test_reported_paths_match_rendered_rules(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
     told_alike(wishes, border, peerings, seed)
@@ -106,7 +106,7 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do(
 
 @given(MIXED, NETWORK_BACKENDS, SEEDS)
 @settings(max_examples=60)
-def test_what_is_told_of_a_path_is_what_rendered_rules_do_beside_every_backend(
+def test_reported_paths_match_rendered_rules_with_every_backend(
     wishes: dict[str, Wish], border: BorderSpec | None, seed: int
 ) -> None:
     told_alike(wishes, border, set(), seed)
@@ -154,7 +154,7 @@ def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_
 @pytest.mark.nightly
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS, SEEDS)
 @settings(max_examples=10_000)
-def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
+def test_reported_paths_match_rendered_rules_in_many_regions(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
     told_alike(wishes, border, peerings, seed)
@@ -162,7 +162,7 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
-def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
+def test_a_vpc_on_dpus_reaches_only_prefixes_of_its_peers(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     environment = region(wishes, border, peerings=peerings)
@@ -180,7 +180,7 @@ def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS, st.sets(st.sampled_from(DENIED), max_size=1))
 @settings(max_examples=100)
-def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
+def test_denied_networks_are_unreachable_in_both_directions(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, of_region: set[Network]
 ) -> None:
     filtered = {name: wish for name, wish in wishes.items() if wish.isolation is not Isolation.DPF_OVN}
@@ -199,7 +199,7 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
 
 @given(TENANTS, NETWORK_BACKENDS)
 @settings(max_examples=100)
-def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_else(
+def test_pods_send_ipv6_only_to_pods_and_services_of_their_cluster(
     wishes: dict[str, Wish], border: BorderSpec | None
 ) -> None:
     filtered = {
@@ -219,7 +219,7 @@ def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
-def test_clusters_of_a_vpc_reach_each_other_and_whom_the_vpc_reaches(
+def test_clusters_of_a_vpc_reach_each_other_and_peers_of_the_vpc(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     shared = {name: replace(wish, second=True, group=None) for name, wish in wishes.items()}
@@ -255,7 +255,7 @@ def test_a_peer_of_a_peer_is_no_peer() -> None:
     assert reached == {(one, other) for one in end for other in end} - {(ant, cat), (cat, ant)}
 
 
-def test_the_word_of_one_side_opens_nothing() -> None:
+def test_a_peering_declared_by_one_side_opens_nothing() -> None:
     ant, bee = NAMES[:2]
     environment = region(dict.fromkeys((ant, bee), PLAIN), None, peerings=[(ant, bee)])
     [one, other] = environment.tenants

@@ -104,7 +104,7 @@ def test_each_host_has_an_address_of_its_own_on_a_link_of_its_dpu_cluster(
 
 
 @given(histories)
-def test_a_host_more_or_less_moves_nobodys_address(history: tuple[bool, list[dict[str, int]]]) -> None:
+def test_added_or_removed_hosts_move_no_address_of_others(history: tuple[bool, list[dict[str, int]]]) -> None:
     two, steps = history
     region = _begun(two=two)
     for order in steps:
@@ -115,7 +115,7 @@ def test_a_host_more_or_less_moves_nobodys_address(history: tuple[bool, list[dic
 
 
 @given(histories)
-def test_an_address_is_not_given_again_by_the_change_that_frees_it(
+def test_a_released_address_is_not_reused_in_the_same_change(
     history: tuple[bool, list[dict[str, int]]],
 ) -> None:
     two, steps = history
@@ -139,7 +139,7 @@ def test_of_two_hosts_with_one_address_the_second_gets_another() -> None:
     assert len(set(mended.values())) == len(mended)
 
 
-def test_a_prefix_without_a_link_left_is_told() -> None:
+def test_a_prefix_without_free_links_is_reported() -> None:
     region = _ordered(_begun(two=False), {"ant": 3})
     lock = region.allocations
     narrow = lock.vpcs["ant"].model_copy(update={"hosts": IPv4Network("10.65.0.0/29")})

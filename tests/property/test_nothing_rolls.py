@@ -153,7 +153,7 @@ def test_no_change_of_any_leaf_moves_a_node_or_a_dpu(folder: Path, region: str, 
     assert refused <= count * MOST_REFUSED
 
 
-def test_a_change_that_the_test_must_see_is_seen(tmp_path: Path) -> None:
+def test_a_relevant_change_is_detected(tmp_path: Path) -> None:
     """A promotion must be detected; otherwise the comparison is ineffective."""
     folder = copy_data(tmp_path / "environments", "laptop")
     environment = load_environment("laptop", folder)

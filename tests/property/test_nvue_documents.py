@@ -71,7 +71,7 @@ def test_free_hosts_have_an_underlay_and_no_vrf_and_a_vpc_has_both(plain: list[M
     assert (set(free["vrf"]), set(tenant["vrf"])) == ({"default"}, {"default", NAMES[0]})
 
 
-def test_addresses_are_asked_for_in_words_that_are_known_and_of_pools_that_are_there(plain: list[Manifest]) -> None:
+def test_addresses_use_known_functions_and_existing_pools(plain: list[Manifest]) -> None:
     pools = {item.name for item in plain if item.kind == "DPUServiceIPAM"}
 
     for configuration in configurations(plain):
@@ -99,7 +99,9 @@ VRF = f"vrf/{NAMES[0]}"
         (f"{VRF}/router/bgp/peer-group", "host", "hosts", "neighbor pf0hpf_if of host"),
     ],
 )
-def test_a_slip_in_a_key_or_a_name_is_seen(plain: list[Manifest], path: str, key: str, other: str, fault: str) -> None:
+def test_a_typo_in_a_key_or_a_name_is_detected(
+    plain: list[Manifest], path: str, key: str, other: str, fault: str
+) -> None:
     found = copy.deepcopy(document(configurations(plain)[-1]))
     there = found
     for step in path.split("/"):
@@ -109,7 +111,7 @@ def test_a_slip_in_a_key_or_a_name_is_seen(plain: list[Manifest], path: str, key
     assert fault in "\n".join(faults(found))
 
 
-def test_packets_that_no_rule_is_about_are_seen(plain: list[Manifest]) -> None:
+def test_packets_without_a_rule_are_detected(plain: list[Manifest]) -> None:
     found = copy.deepcopy(document(configurations(plain)[-1]))
     found["acl"][NAMES[0]]["rule"].popitem()
 

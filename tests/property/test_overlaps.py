@@ -13,7 +13,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambd
 
 
 @given(INTERVALS)
-def test_whatever_overlaps_stands_in_a_pair_and_nothing_else_does(bounds: list[tuple[int, int]]) -> None:
+def test_the_result_contains_exactly_the_overlapping_pairs(bounds: list[tuple[int, int]]) -> None:
     intervals = [(first, last, index) for index, (first, last) in enumerate(bounds)]
     every = {
         (one, other)

@@ -32,7 +32,7 @@ def told(environment: Environment) -> FabricPartitions:
 
 @given(TENANTS, st.sampled_from(NAMES))
 @settings(max_examples=60)
-def test_each_port_is_in_one_partition_or_in_none_whoever_comes(wishes: dict[str, Wish], newcomer: str) -> None:
+def test_each_port_is_in_at_most_one_partition_for_any_tenants(wishes: dict[str, Wish], newcomer: str) -> None:
     before = region({name: wish for name, wish in wishes.items() if name != newcomer}, None)
     after = region(wishes, None, before)
     was, found = told(before), told(after)
@@ -58,7 +58,7 @@ def test_each_port_is_in_one_partition_or_in_none_whoever_comes(wishes: dict[str
 
 @given(TENANTS)
 @settings(max_examples=30)
-def test_hosts_in_a_partition_are_those_that_the_lock_file_gives_its_vpc(wishes: dict[str, Wish]) -> None:
+def test_hosts_of_a_partition_are_those_allocated_to_its_vpc(wishes: dict[str, Wish]) -> None:
     drawn = region(wishes, None)
     clusters, hosts = drawn.allocations.clusters, drawn.allocations.hosts
 

@@ -103,7 +103,7 @@ def test_quotas_that_rules_accept_are_within_pools_and_contract_and_others_are_n
 
 
 @given(spec=drawn())
-def test_borrowing_that_rules_accept_is_what_other_queues_lend(spec: QueuesSpec) -> None:
+def test_accepted_borrowing_limits_equal_the_quotas_lent_by_other_queues(spec: QueuesSpec) -> None:
     environment, placed = with_queues(spec)
     found = limits(environment, placed)
     lent = {**found["nominalQuota"], **found.get("lendingLimit", {})}

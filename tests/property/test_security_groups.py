@@ -36,7 +36,7 @@ def pods(environment: Environment) -> dict[str, End]:
 
 @given(DRAWN, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=60)
-def test_a_path_with_a_port_says_what_rendered_rules_do(
+def test_a_path_with_a_port_matches_rendered_rules(
     groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]
 ) -> None:
     environment = grouped(groups, border, peerings)
@@ -60,7 +60,7 @@ def _asked(port: tuple[str, int]) -> Ports:
 
 @given(st.fixed_dictionaries(dict.fromkeys(TWO, st.none() | GROUPS)))
 @settings(max_examples=100)
-def test_peers_open_to_each_other_what_the_groups_of_both_let_through(groups: Groups) -> None:
+def test_peers_reach_the_ports_that_both_security_groups_permit(groups: Groups) -> None:
     environment = grouped(groups, None, {(TWO[0], TWO[1])})
     rendered, inside = reachability(environment), pods(environment)
 
@@ -83,7 +83,7 @@ def _lets(group: SecurityGroupSpec | None, peer: str, port: tuple[str, int], way
 
 @given(GROUPS)
 @settings(max_examples=50)
-def test_what_a_host_may_not_send_it_does_not_receive(group: SecurityGroupSpec) -> None:
+def test_a_host_cannot_receive_what_it_may_not_send(group: SecurityGroupSpec) -> None:
     """Except the initiator of a connection, and packets to the DPU itself, which are filtered in one direction."""
     environment = grouped(dict.fromkeys(TWO, group), None, set())
 

@@ -60,7 +60,7 @@ def _read_new(text: str) -> Any:
 @pytest.mark.parametrize("read", [_read_old, _read_new])
 @given(text=documents)
 @settings(max_examples=300)
-def test_other_readers_read_what_the_strict_one_accepts_as_it_does(read: Callable[[str], Any], text: str) -> None:
+def test_other_readers_agree_on_accepted_text(read: Callable[[str], Any], text: str) -> None:
     strict = StrictYamlReader("a.yaml")
     value, _ = strict.read(text)
     if not strict.problems and isinstance(value, dict):

@@ -131,7 +131,7 @@ def test_one_tenant_more_leaves_every_object_of_others_in_many_regions(
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=60)
-def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
+def test_a_peering_takes_no_number_and_changes_only_its_two_vpcs(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     before, after = region(wishes, border), region(wishes, border, peerings=peerings)
@@ -164,7 +164,7 @@ def test_pods_on_rails_get_addresses_of_their_own_cluster_and_of_one_rail_each(
 
 @given(st.lists(TENANTS, min_size=2, max_size=4), NETWORK_BACKENDS)
 @settings(max_examples=60)
-def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
+def test_added_and_removed_tenants_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
     now = None
     for wishes in history:
         try:
@@ -176,7 +176,7 @@ def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]]
 
 
 @pytest.mark.parametrize("rails", [False, True])
-def test_a_number_that_two_have_is_seen(rails: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_a_shared_number_is_detected(rails: bool) -> None:  # noqa: FBT001 - a parameter of the test
     one = region(dict.fromkeys(NAMES[:2], replace(PLAIN, rails=rails)), None)
     lock = one.allocations
     ant, bee = (lock.vpcs[name] for name in NAMES[:2])
@@ -189,7 +189,7 @@ def test_a_number_that_two_have_is_seen(rails: bool) -> None:  # noqa: FBT001 - 
         assert shared(one.model_copy(update={"allocations": lock.model_copy(update={"vpcs": vpcs})}))
 
 
-def test_a_prefix_of_rails_that_two_have_is_seen() -> None:
+def test_a_shared_rail_prefix_is_detected() -> None:
     one = region(dict.fromkeys(NAMES[:2], replace(PLAIN, rails=True)), None)
     lock = one.allocations
     ant, bee = (lock.clusters[f"{name}-one"] for name in NAMES[:2])
