@@ -96,7 +96,7 @@ def test_the_warnings_of_all_environments_are_counted(invoke: Invoke, two: Path,
     assert ", 1 warning, " in result.stdout.splitlines()[-1]
 
 
-def test_other_commands_ask_for_errors_only(
+def test_other_commands_report_errors_only(
     invoke: Invoke, reserved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del reserved

@@ -25,7 +25,7 @@ def _load(data_folder: Path) -> Environment:
     return load_environment("laptop", data_folder)
 
 
-def test_hosts_of_a_pool_that_shrank_are_released_as_asked(invoke: Invoke, data_folder: Path) -> None:
+def test_hosts_of_a_smaller_pool_are_released_on_request(invoke: Invoke, data_folder: Path) -> None:
     before = _load(data_folder).allocations.hosts
     _edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 10", "nodes: 7")
     options = ("allocate", "laptop", "--release-hosts", "acme-train/train", "--format", "json")
@@ -74,7 +74,7 @@ def test_a_broken_host_is_replaced_on_request(invoke: Invoke, data_folder: Path)
     assert invoke("check", "laptop").exit_code == 0
 
 
-def test_a_fault_that_leaves_a_contract_unmet_is_recorded_and_told(invoke: Invoke, data_folder: Path) -> None:
+def test_a_fault_that_leaves_a_contract_unmet_is_recorded_and_reported(invoke: Invoke, data_folder: Path) -> None:
     hosts = "".join(f"  a03-u0{slot}: {{state: rma, since: 2026-11-01, reason: fans}}\n" for slot in range(1, 8))
     (data_folder / "laptop" / "out_of_service.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
     unmet = resolved(
@@ -120,7 +120,7 @@ def test_quarantine_stays_until_it_is_released(invoke: Invoke, data_folder: Path
     assert _load(data_folder).allocations.quarantine == {}
 
 
-def test_a_number_given_twice_is_not_for_allocate_to_decide(invoke: Invoke, data_folder: Path) -> None:
+def test_allocate_does_not_resolve_a_duplicate_number(invoke: Invoke, data_folder: Path) -> None:
     lock = data_folder / "laptop" / "allocations.lock.yaml"
     _edit(lock, "vni: 10001", "vni: 10000")
     before = lock.read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, 
     assert invoke("allocate", "laptop", "--check").exit_code == 0
 
 
-def test_allocate_check_of_an_edit_that_is_meant_says_so_in_its_remedy(invoke: Invoke, data_folder: Path) -> None:
+def test_allocate_check_names_the_confirmation_of_an_intended_edit(invoke: Invoke, data_folder: Path) -> None:
     lock = data_folder / "laptop" / "allocations.lock.yaml"
     whole = lock.read_text(encoding="utf-8")
     _edit(lock, "public_ips:\n  acme-train/bastion: 203.0.113.1\n", "")
@@ -171,7 +171,7 @@ def test_allocate_check_of_an_edit_that_is_meant_says_so_in_its_remedy(invoke: I
     assert lock.read_text(encoding="utf-8") == whole
 
 
-def test_a_hand_edit_is_refused_until_it_is_said_to_be_meant(invoke: Invoke, data_folder: Path) -> None:
+def test_a_manual_edit_is_rejected_until_it_is_confirmed(invoke: Invoke, data_folder: Path) -> None:
     lock = data_folder / "laptop" / "allocations.lock.yaml"
     _edit(lock, "10.65.17.64/27", "10.65.17.96/27")
     before = lock.read_text(encoding="utf-8")

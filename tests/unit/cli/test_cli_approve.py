@@ -50,7 +50,7 @@ def told(invoke: Invoke) -> str:
     return line.partition(";")[0]
 
 
-def test_a_word_is_written_with_what_it_is_about_and_found_again(repository: Path, invoke: Invoke) -> None:
+def test_an_approval_is_written_with_its_change_and_recognised(repository: Path, invoke: Invoke) -> None:
     digest = str(acme(invoke)["digest"])
 
     result = invoke("approve", "laptop", "acme", "--by", "Ann", "--ticket", "CHG-7")
@@ -91,7 +91,7 @@ def test_a_second_approval_of_the_same_part_is_reported(
     assert (repository / "approvals.yaml").read_text().count("tenant: acme") == 1
 
 
-def test_before_anybody_agreed_the_comment_asks(repository: Path, invoke: Invoke) -> None:
+def test_without_approval_the_comment_requests_it(repository: Path, invoke: Invoke) -> None:
     del repository
 
     assert "### Approval required from `acme`" in invoke("impact", "laptop", "--format", "markdown").stdout
@@ -99,7 +99,7 @@ def test_before_anybody_agreed_the_comment_asks(repository: Path, invoke: Invoke
     assert told(invoke) == f"  acme: platform@acme.example must approve part {part}"
 
 
-def test_a_word_that_ended_is_asked_for_again(
+def test_an_expired_approval_is_requested_again(
     repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del repository
@@ -114,7 +114,7 @@ def test_a_word_that_ended_is_asked_for_again(
     )
 
 
-def test_the_word_on_one_change_is_none_on_another(repository: Path, invoke: Invoke) -> None:
+def test_an_approval_is_invalid_for_another_change(repository: Path, invoke: Invoke) -> None:
     del repository
     invoke("approve", "laptop", "acme", "--by", "Ann")
 
@@ -123,7 +123,7 @@ def test_the_word_on_one_change_is_none_on_another(repository: Path, invoke: Inv
     assert acme(invoke)["agreement"] is None
 
 
-def test_the_word_survives_a_rebase_over_what_others_merged(repository: Path, invoke: Invoke) -> None:
+def test_an_approval_survives_a_rebase_over_other_merges(repository: Path, invoke: Invoke) -> None:
     """Line numbers and commit hashes change; the change of the tenant does not."""
     home = repository.parents[1]
     git(home, "checkout", "-q", "-b", "change")
@@ -152,7 +152,7 @@ def test_a_plan_writes_nothing(repository: Path, invoke: Invoke) -> None:
     assert not (repository / "approvals.yaml").exists()
 
 
-def test_who_commits_is_who_agrees_when_nobody_is_named(repository: Path, invoke: Invoke) -> None:
+def test_the_committer_approves_if_no_name_is_given(repository: Path, invoke: Invoke) -> None:
     git(repository, "config", "user.name", "Bo"), git(repository, "config", "user.email", "bo@acme.example")
 
     answer = json.loads(invoke("approve", "laptop", "acme", "--format", "json").stdout)
@@ -160,7 +160,9 @@ def test_who_commits_is_who_agrees_when_nobody_is_named(repository: Path, invoke
     assert (answer["by"], answer["agreed_to"], answer["written"]) == ("Bo <bo@acme.example>", [TRAIN], True)
 
 
-def test_other_words_and_comments_stay_and_the_same_word_is_replaced(repository: Path, invoke: Invoke) -> None:
+def test_other_approvals_and_comments_are_kept_and_an_equal_approval_is_replaced(
+    repository: Path, invoke: Invoke
+) -> None:
     path = repository / "approvals.yaml"
     older = f"  - {{tenant: globex, digest: {'0a' * 32}, by: Cy, day: 2026-01-02, reason: older}} # kept\n"
     path.write_text(f"schema_version: 1\napprovals: # of tenants\n{older}", encoding="utf-8")
@@ -207,7 +209,7 @@ def test_a_change_cannot_spare_itself_the_question(repository: Path, invoke: Inv
     ],
     ids=["no such tenant", "nobody asked", "nobody agrees", "void at once"],
 )
-def test_what_is_no_word_is_refused_and_nothing_written(
+def test_an_invalid_approval_is_rejected_without_changes(
     repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
 ) -> None:
     result = invoke("approve", "laptop", *arguments)

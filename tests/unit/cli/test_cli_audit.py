@@ -35,7 +35,7 @@ def host(resources: list[Resource]) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("recorded")
-def test_what_was_applied_from_sound_data_passes(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_state_applied_from_valid_data_passes(invoke: Invoke, pulumi: FakePulumi) -> None:
     result = invoke("audit", "laptop", *DAY)
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
@@ -84,7 +84,7 @@ def test_each_format_has_the_violation(invoke: Invoke, pulumi: FakePulumi, recor
     assert [item["rule"] for item in answer["results"]] == ["host-beyond-identity"]
 
 
-def test_what_waits_for_its_deletion_or_is_only_read_is_not_judged(
+def test_resources_pending_deletion_or_only_read_are_not_evaluated(
     invoke: Invoke, pulumi: FakePulumi, recorded: list[Resource]
 ) -> None:
     template = of_kind(recorded, "Metal3MachineTemplate")
@@ -110,7 +110,7 @@ def test_a_secret_where_a_policy_reads_is_refused_as_undecided(
     assert "is unknown until apply, so the rule cannot decide" in result.stderr
 
 
-def test_stacks_that_the_data_no_longer_declare_are_judged_too(
+def test_stacks_that_are_no_longer_declared_are_evaluated_too(
     invoke: Invoke, pulumi: FakePulumi, recorded: list[Resource]
 ) -> None:
     record(pulumi, recorded, "laptop.tenant-gone", "laptop.bootstrap", "other.tenant-acme")

@@ -50,7 +50,7 @@ def test_history_names_each_change_that_a_rule_would_have_stopped(
     assert rules == [{"references.cluster-references"}, set(), set(), {"unlisted-registry"}]
 
 
-def test_history_says_which_commits_this_version_cannot_read(data_folder: Path, invoke: Invoke, edit: Edit) -> None:
+def test_history_reports_commits_that_this_version_cannot_read(data_folder: Path, invoke: Invoke, edit: Edit) -> None:
     region = data_folder / "laptop" / "region.yaml"
     edit(region, "stage:", "former_key: x\nstage:")
     committed(data_folder)
@@ -77,7 +77,7 @@ def test_history_says_which_commits_this_version_cannot_read(data_folder: Path, 
         ((), "--history: git could not find the repository of the environments: "),
     ],
 )
-def test_history_refuses_what_it_cannot_do(invoke: Invoke, options: tuple[str, ...], text: str) -> None:
+def test_history_rejects_incompatible_options(invoke: Invoke, options: tuple[str, ...], text: str) -> None:
     result = invoke("audit", "laptop", "--history", "a..b", *options)
 
     assert result.exit_code == ExitCode.BAD_DATA

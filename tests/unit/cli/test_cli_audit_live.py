@@ -57,7 +57,7 @@ def live_host(servers: dict[str, FakeServer]) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize(("manager", "code"), [("kubectl-edit", ExitCode.REFUSED), ("capm3", ExitCode.OK)])
-def test_a_field_that_a_person_set_is_judged_and_that_of_a_controller_is_not(
+def test_manually_set_fields_are_evaluated_and_those_of_controllers_are_not(
     invoke: Invoke, servers: dict[str, FakeServer], manager: str, code: ExitCode
 ) -> None:
     body = live_host(servers)
@@ -72,7 +72,7 @@ def test_a_field_that_a_person_set_is_judged_and_that_of_a_controller_is_not(
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
+def test_a_declared_field_is_evaluated_with_its_live_value(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
     live_host(servers)["spec"]["bmc"]["address"] = "redfish+http://10.1.1.1/redfish/v1/Systems/1"
 
     result = invoke("audit", "laptop", *DAY, "--live", "--format", "sarif")
@@ -84,7 +84,7 @@ def test_a_declared_field_is_judged_with_its_live_value(invoke: Invoke, servers:
 
 
 @pytest.mark.usefixtures("recorded")
-def test_what_cannot_be_read_is_unknown_and_no_success(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
+def test_unreadable_objects_are_unknown_and_no_success(invoke: Invoke, servers: dict[str, FakeServer]) -> None:
     servers["management"].refused["BareMetalHost"] = ApiError(403, "Forbidden", "no")
     del servers["globex-lab"]
 

@@ -80,7 +80,7 @@ def test_a_border_with_route_targets_exports_by_them(invoke: Invoke, data_folder
     ]
 
 
-def test_a_border_with_vrfs_of_vpcs_leads_to_what_all_reach(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_edge_routers_with_vrfs_of_vpcs_lead_to_shared_networks(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     edit(data_folder / "laptop" / "region.yaml", "networks:\n", "networks:\n  border: {networks: [10.6.0.0/24]}\n")
 
     [vpc] = json.loads(invoke("show", "laptop", "network", "--border", "--format", "json").stdout)["vpcs"]
@@ -94,7 +94,7 @@ def test_a_border_with_vrfs_of_vpcs_leads_to_what_all_reach(invoke: Invoke, data
     ("old", "new", "gone"),
     [("egress: public", "egress: none", "0.0.0.0/0"), ("egress: public", "ingress: none", "203.0.113.1/32")],
 )
-def test_what_a_vpc_may_not_has_no_route(
+def test_networks_denied_to_a_vpc_have_no_route(
     invoke: Invoke, data_folder: Path, edit: Edit, old: str, new: str, gone: str
 ) -> None:
     before = invoke("show", "laptop", "network", "--border").stdout
@@ -122,9 +122,7 @@ def test_it_is_of_the_network_only(invoke: Invoke) -> None:
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)
 
 
-def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fabric_switches_are_listed_with_networks_and_ports(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
     text = invoke("show", "eu-south-03a", "network", "--border").stdout
 
@@ -147,7 +145,7 @@ def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose
     assert fabric[18].startswith("  no VRF      232 ports of ")
 
 
-def test_leaf_switches_of_hosts_without_dpus_are_told_whose_routes_they_take(
+def test_leaf_switches_of_hosts_without_dpus_are_listed_with_accepted_routes(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))

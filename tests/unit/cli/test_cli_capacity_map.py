@@ -51,7 +51,7 @@ def test_the_map_draws_every_host_once_in_the_way_of_its_use(laptop: Environment
     assert drawn.total() == len(laptop.hosts)
 
 
-def test_the_map_tells_each_host_by_a_tooltip(laptop: Environment) -> None:
+def test_the_map_describes_each_host_by_a_tooltip(laptop: Environment) -> None:
     svg = capacity_map(broken(laptop, "a02-u01"))
 
     assert "<title>a01-u01 · h100-ib-8 · acme-train/train</title>" in svg
@@ -73,7 +73,7 @@ def _boxes(svg: str) -> Iterator[tuple[float, str]]:
 
 
 @pytest.mark.parametrize("name", ["laptop", "lab", "us-east-04a"])
-def test_the_map_is_as_large_as_what_is_in_it_and_nothing_is_cut_off(name: str) -> None:
+def test_the_map_fits_its_content_without_clipping(name: str) -> None:
     svg = capacity_map(load_environment(name, paths.ROOT / "environments"))
 
     width = int(svg.split('viewBox="0 0 ')[1].split()[0])

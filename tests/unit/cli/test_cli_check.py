@@ -24,7 +24,7 @@ Edit = Callable[[Path, str, str], None]
 
 
 @pytest.mark.usefixtures("two")
-def test_what_two_regions_must_not_share_is_told_and_counted(invoke: Invoke) -> None:
+def test_values_that_two_regions_must_not_share_are_reported_and_counted(invoke: Invoke) -> None:
     alone, together = invoke("check", "desk"), invoke("check", "desk", "laptop")
 
     assert alone.exit_code == ExitCode.OK, alone.output
@@ -64,7 +64,7 @@ def on(day: str) -> tuple[str, ...]:
     return ("check", "laptop", "--today", day)
 
 
-def test_an_image_that_has_expired_is_refused_but_in_a_rehearsal_only_told(invoke: Invoke) -> None:
+def test_an_expired_image_is_rejected_except_in_a_local_region(invoke: Invoke) -> None:
     before, after = invoke(*on("2026-11-21")), invoke(*on("2027-11-21"))
 
     assert (before.exit_code, after.exit_code) == (ExitCode.OK, ExitCode.OK), before.output
@@ -75,7 +75,7 @@ def test_an_image_that_has_expired_is_refused_but_in_a_rehearsal_only_told(invok
     ) in after.stdout
 
 
-def test_what_is_waived_is_told_with_its_reason_and_counted(invoke: Invoke, outside: Path) -> None:
+def test_waived_violations_are_reported_with_reason_and_counted(invoke: Invoke, outside: Path) -> None:
     del outside
     result = invoke(*on("2026-12-14"))
 
@@ -91,7 +91,7 @@ def test_what_is_waived_is_told_with_its_reason_and_counted(invoke: Invoke, outs
     )
 
 
-def test_a_waiver_that_has_expired_counts_as_a_violation_that_says_so(invoke: Invoke, outside: Path) -> None:
+def test_an_expired_waiver_counts_as_a_violation(invoke: Invoke, outside: Path) -> None:
     del outside
     result = invoke(*on("2026-12-15"))
 
@@ -100,7 +100,7 @@ def test_a_waiver_that_has_expired_counts_as_a_violation_that_says_so(invoke: In
     assert result.stderr.count("  waiver:  void since 2026-12-15; fix the violation and remove the waiver from ") == 4
 
 
-def test_a_waiver_that_matches_nothing_is_told(invoke: Invoke, data_folder: Path) -> None:
+def test_a_waiver_without_a_match_is_reported(invoke: Invoke, data_folder: Path) -> None:
     waive(data_folder / "laptop", "acme-train/train")
 
     result = invoke(*on("2026-11-21"))
@@ -112,7 +112,7 @@ def test_a_waiver_that_matches_nothing_is_told(invoke: Invoke, data_folder: Path
     ) in result.stdout.splitlines()
 
 
-def test_json_tells_what_is_waived_by_whom_and_what_is_idle(invoke: Invoke, outside: Path) -> None:
+def test_json_contains_waived_violations_with_owner_and_unused_waivers(invoke: Invoke, outside: Path) -> None:
     waive(outside, "acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 
     [answer] = json.loads(invoke(*on("2026-11-21"), "--format", "json").stdout)
@@ -130,7 +130,7 @@ def test_json_tells_what_is_waived_by_whom_and_what_is_idle(invoke: Invoke, outs
     assert [item["subject"] for item in answer["idle_waivers"]] == ["globex-lab/lab"]
 
 
-def test_sarif_suppresses_what_is_waived_and_warns_of_what_is_idle(invoke: Invoke, outside: Path) -> None:
+def test_sarif_suppresses_waived_results_and_warns_of_unused_waivers(invoke: Invoke, outside: Path) -> None:
     waive(outside, "acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 
     *waived, idle = sarif(invoke(*on("2026-11-21"), "--format", "sarif"))
@@ -200,14 +200,16 @@ def test_a_problem_names_the_rule_it_breaks(invoke: Invoke, data_folder: Path, e
     assert (problem["file"], problem["rule"]) == ("tenants/acme.yaml", "references.cluster-references")
 
 
-def test_every_rule_says_what_it_reports() -> None:
+def test_every_rule_describes_its_reports() -> None:
     texts = checks.descriptions()
 
     assert [name for name, text in texts.items() if not text] == []
     assert "locks.pins" in texts
 
 
-def test_a_region_checked_alone_shares_no_machine_with_those_beside_it(invoke: Invoke, two: Path, edit: Edit) -> None:
+def test_a_region_checked_separately_shares_no_machine_with_other_regions(
+    invoke: Invoke, two: Path, edit: Edit
+) -> None:
     for name in ("laptop", "desk"):
         edit(two / name / "region.yaml", "stage: rehearsal", "stage: development")
     hall = two / "desk" / "inventory" / "hall-a.csv"

@@ -42,7 +42,7 @@ def test_violations_of_the_base_do_not_block(invoke: Invoke) -> None:
     assert f", {len(existing)} existing, " in first
 
 
-def test_a_new_violation_blocks_and_is_reported_alone(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+def test_only_a_new_violation_blocks_and_is_reported(invoke: Invoke, tenant: Path, edit: Edit) -> None:
     edit(tenant, *FEWER)
 
     result = invoke("check", "laptop", *LATER, *SINCE)

@@ -15,7 +15,7 @@ Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 
 
-def test_what_is_certain_is_written_and_said_and_the_rest_is_checked(
+def test_unambiguous_fixes_are_written_and_reported_and_the_rest_is_checked(
     invoke: Invoke, data_folder: Path, edit: Edit
 ) -> None:
     acme, region = data_folder / "laptop" / "tenants" / "acme.yaml", data_folder / "laptop" / "region.yaml"
@@ -34,7 +34,7 @@ def test_what_is_certain_is_written_and_said_and_the_rest_is_checked(
     assert invoke("check", "laptop", "--fix").stderr == ""
 
 
-def test_what_is_left_decides_how_it_ends(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_remaining_problems_decide_the_exit_code(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     acme = data_folder / "laptop" / "tenants" / "acme.yaml"
     edit(acme, "nodes: 10", 'nodes: "10"')
     edit(acme, "egress: public", "egress: no")

@@ -50,7 +50,7 @@ def test_sarif_puts_each_problem_at_its_line_of_the_repository(invoke: Invoke, d
     assert found["message"]["text"].startswith("clusters[0].vpc: 'acmee' is not declared in vpcs of this file")
 
 
-def test_sarif_tells_what_environments_share_once(invoke: Invoke, two: Path, edit: Edit) -> None:
+def test_sarif_reports_problems_shared_by_environments_once(invoke: Invoke, two: Path, edit: Edit) -> None:
     edit(two / "catalog" / "images.yaml", "channel: [", "channels: [")
 
     result = invoke("check", "--format", "sarif")
@@ -130,7 +130,7 @@ def test_sarif_has_all_that_code_scanning_requires(invoke: Invoke, data_folder: 
         assert ".." not in uri.split("/")
 
 
-def test_a_sound_region_is_a_log_of_waived_results_alone(invoke: Invoke) -> None:
+def test_a_valid_region_is_a_log_of_waived_results_only(invoke: Invoke) -> None:
     result = invoke("check", "laptop", "--format", "sarif", "--today", "2026-11-21")
 
     assert result.exit_code == ExitCode.OK

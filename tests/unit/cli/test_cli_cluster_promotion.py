@@ -49,7 +49,9 @@ def test_a_promotion_is_data_as_well(invoke: Invoke) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--to", "v1.36.1", "--data-store", "dedicated")])
-def test_a_control_plane_goes_to_one_place_at_a_time(invoke: Invoke, asked_for: Path, options: tuple[str, ...]) -> None:
+def test_a_control_plane_is_upgraded_one_step_at_a_time(
+    invoke: Invoke, asked_for: Path, options: tuple[str, ...]
+) -> None:
     before = asked_for.read_text()
 
     result = invoke("promote", "laptop", "acme-train", *options)

@@ -88,7 +88,7 @@ def test_an_environment_like_no_other_is_refused_with_the_remedy(invoke: Invoke,
     )
 
 
-def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
+def test_check_prints_one_line_for_each_environment(invoke: Invoke) -> None:
     result = invoke("check", *TODAY)
 
     assert result.exit_code == 0, result.output
@@ -132,7 +132,7 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     assert {name: rules for name, rules in found.items() if rules} == {"waived_checks": ["networks.unfiltered-hosts"]}
 
 
-def test_check_reports_all_problems_at_once(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_check_reports_all_problems_together(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channels: stable")
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 10", "nodes: none")
 
@@ -146,7 +146,7 @@ def test_check_reports_all_problems_at_once(invoke: Invoke, data_folder: Path, e
     assert any("tenants/acme.yaml" in line and "nodes" in line for line in report)
 
 
-def test_check_without_any_environment_says_where_it_looked(
+def test_check_without_environments_names_the_searched_folder(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(tmp_path / "nowhere"))
@@ -159,9 +159,7 @@ def test_check_without_any_environment_says_where_it_looked(
     )
 
 
-def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_policy_violations_exit_with_4_and_nothing_is_applied(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = RULES[0]
     fact = Fact(kind="Machine", title="Machine a/b of cluster management", body={})
     found = Violation(
@@ -185,7 +183,7 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
 @pytest.mark.parametrize(
     "arguments", [("env", "laptop"), ("down", "laptop"), ("render", "laptop", "--out", "FILE/out")]
 )
-def test_what_the_system_refuses_is_one_line(
+def test_operating_system_errors_are_one_line(
     invoke: Invoke, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
@@ -201,7 +199,7 @@ def test_what_the_system_refuses_is_one_line(
     assert line.endswith(": not a directory")
 
 
-def test_a_wrong_setting_is_told_before_anything_is_done(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_is_reported_before_any_action(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_SPEED", "fast")
     monkeypatch.setenv("JACQUARD_CLUSTER", "banana")
 
@@ -215,7 +213,7 @@ def test_a_wrong_setting_is_told_before_anything_is_done(invoke: Invoke, monkeyp
 
 
 @pytest.mark.parametrize("redirections", ["| head -n 1", ">&-", "2>&-", ">&- 2>&- <&-"])
-def test_nobody_listening_is_no_crash(redirections: str) -> None:
+def test_a_closed_output_is_no_crash(redirections: str) -> None:
     program = "from jacquard.cli.app import main; main()"
     script = f'"$0" -c "{program}" check laptop {" ".join(TODAY)} --format json {redirections}'
 
@@ -242,7 +240,7 @@ def test_promote_to_an_unknown_image_writes_nothing(invoke: Invoke, data_folder:
     assert (data_folder / "laptop" / "images.lock.yaml").read_text() == before
 
 
-def test_status_of_a_region_that_is_not_there_says_how_to_bring_it_up(invoke: Invoke) -> None:
+def test_status_of_a_missing_region_names_the_command_to_create_it(invoke: Invoke) -> None:
     result = invoke("status", "laptop")
 
     told = "unreachable: laptop: 3 clusters cannot be read, so the state is unknown\n"
@@ -258,7 +256,7 @@ def test_status_of_a_region_that_is_not_there_is_data_as_well(invoke: Invoke) ->
     assert set(answer["unreachable"]) == {"management", "acme-train", "globex-lab"}
 
 
-def test_exports_survive_the_shell_whatever_is_in_them() -> None:
+def test_exports_are_quoted_for_the_shell() -> None:
     wild = {"PLAIN": "/a/b", "WILD": 'it\'s $HOME `id` "x"\nsecond line; exit 1 #'}
     script = exports(wild) + 'printf "%s\\0%s" "$PLAIN" "$WILD"'
 
@@ -267,7 +265,7 @@ def test_exports_survive_the_shell_whatever_is_in_them() -> None:
     assert shown.stdout.split("\0") == list(wild.values())
 
 
-def test_env_prints_what_the_toolchain_names(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_env_prints_the_variables_of_the_toolchain(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     variables = {"PULUMI_HOME": "/a b", "KUBECONFIG": "/k"}
     monkeypatch.setattr("jacquard.lab.toolchain.environment.engine", lambda name, backend_url: variables)  # noqa: ARG005 - its signature
 

@@ -38,7 +38,7 @@ def text(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_comment_is_written_then_written_anew_and_never_by_an_older_run(
+def test_a_comment_is_created_then_updated_and_never_by_an_older_run(
     invoke: Invoke, forge: FakeForge, text: Path
 ) -> None:
     told = [invoke("comment", str(text), "--run", run) for run in ("12.1", "12.1", "14.1", "13.1")]
@@ -60,11 +60,11 @@ def test_a_comment_is_written_then_written_anew_and_never_by_an_older_run(
 
 
 @pytest.mark.parametrize("write", [impact_comment, preview_comment])
-def test_what_is_written_for_a_comment_begins_with_a_mark(write: Callable[[list[Any]], str]) -> None:
+def test_the_text_of_a_comment_begins_with_a_mark(write: Callable[[list[Any]], str]) -> None:
     assert publishing.marked(write([]))
 
 
-def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
+def test_a_rejected_comment_is_a_warning_and_the_page_of_the_run_has_the_text(
     invoke: Invoke, forge: FakeForge, text: Path, tmp_path: Path
 ) -> None:
     forge.answer("POST", Answer(403, f"Resource not accessible, {TOKEN}"))
@@ -78,7 +78,7 @@ def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
     assert (tmp_path / "summary").read_text() == text.read_text()
 
 
-def test_who_asks_for_it_gets_an_exit_code(invoke: Invoke, forge: FakeForge, text: Path) -> None:
+def test_an_exit_code_is_returned_on_request(invoke: Invoke, forge: FakeForge, text: Path) -> None:
     forge.answer("POST", Answer(403, "Resource not accessible"))
     result = invoke("comment", str(text), "--required")
 
@@ -86,7 +86,7 @@ def test_who_asks_for_it_gets_an_exit_code(invoke: Invoke, forge: FakeForge, tex
     assert result.stderr.startswith("error: acme/regions#7: the comment could not be written: GitHub answered 403")
 
 
-def test_a_job_of_a_fork_has_no_token_and_asks_nobody(
+def test_a_job_of_a_fork_has_no_token_and_sends_no_request(
     invoke: Invoke, forge: FakeForge, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "")
@@ -101,7 +101,7 @@ def test_a_job_of_a_fork_has_no_token_and_asks_nobody(
     assert forge.headers == []
 
 
-def test_nobody_listening_is_a_warning(
+def test_an_unreachable_forge_is_a_warning(
     invoke: Invoke, text: Path, forge: FakeForge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publishing, "MOST_SECONDS", 0.0)

@@ -138,7 +138,7 @@ def test_each_documented_waiver_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize(("rule", "case"), CHECKED.items(), ids=CHECKED)
-def test_a_documented_waiver_lets_check_pass_until_it_expires(
+def test_a_documented_waiver_makes_check_pass_until_it_expires(
     invoke: Invoke, data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, rule: str, case: Case
 ) -> None:
     folder = data_folder / "laptop"
@@ -206,7 +206,7 @@ def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, da
     )
 
 
-def test_json_and_sarif_tell_a_waived_cross_check(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_json_and_sarif_contain_a_waived_cross_check(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 14", "nodes: 13")
     waive(data_folder / "laptop", "contracts.contracted-nodes", "acme")
 

@@ -63,7 +63,7 @@ def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(
     assert answer["data"] == data_digest(load_environment("laptop", paths.environments()))
 
 
-def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, FakeServer], invoke: Invoke) -> None:
+def test_unreadable_objects_are_neither_equal_nor_different(servers: dict[str, FakeServer], invoke: Invoke) -> None:
     servers.clear()
 
     result = invoke("drift", "laptop")

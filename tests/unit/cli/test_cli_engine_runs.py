@@ -36,7 +36,7 @@ def failure(result: Run, verb: str = "up") -> tuple[Stop, str]:
     return stop.value, console.file.getvalue()
 
 
-def test_a_run_that_went_well_says_nothing(tmp_path: Path) -> None:
+def test_a_successful_run_prints_nothing(tmp_path: Path) -> None:
     console = Console(file=io.StringIO())
     raise_for(Screen(console), run("create", tmp_path, code=0), "up", "jacquard up laptop")
 
@@ -60,7 +60,7 @@ def test_a_mandatory_policy_ends_with_4_and_its_message(tmp_path: Path) -> None:
     )
 
 
-def test_an_unmet_gate_ends_with_3_and_what_is_awaited(tmp_path: Path) -> None:
+def test_an_unmet_gate_exits_with_3_and_names_the_prerequisites(tmp_path: Path) -> None:
     stop, shown = failure(run("gate", tmp_path))
 
     assert stop.code is ExitCode.WAITING
@@ -82,7 +82,7 @@ def test_a_failed_resource_is_named_with_the_providers_reason_and_no_echo(tmp_pa
     )
 
 
-def test_a_stack_that_is_locked_in_its_store_is_told_as_such(tmp_path: Path) -> None:
+def test_a_stack_locked_in_its_store_is_reported_as_locked(tmp_path: Path) -> None:
     output = (
         "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the "
         "lock file with `pulumi cancel`.\n  s3://states/.pulumi/locks/organization/jacquard/laptop/3781dd9b.json: "
@@ -121,9 +121,7 @@ def test_an_engine_that_died_without_an_event_shows_its_last_words(tmp_path: Pat
     assert shown == "one\nerror: could not open the state\n"
 
 
-def test_a_run_that_is_asked_to_end_says_what_happens_meanwhile(
-    pulumi: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_is_interrupted_reports_its_progress(pulumi: Any, capsys: pytest.CaptureFixture[str]) -> None:
     pulumi.answer("up", waits=True)
     pulumi.terminate_caller()
     with pytest.raises(EngineStopped):

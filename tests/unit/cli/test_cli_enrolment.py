@@ -95,7 +95,7 @@ def test_exit_codes_are_for_cron(invoke: Invoke, monkeypatch: pytest.MonkeyPatch
     )
 
 
-def test_data_alone_have_no_enrolment(invoke: Invoke) -> None:
+def test_enrolment_requires_live_objects(invoke: Invoke) -> None:
     result = invoke("show", "laptop", "enrolment")
 
     assert (result.exit_code, result.stderr) == (

@@ -45,7 +45,7 @@ def test_a_rule_with_the_rules_that_hide_it(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     "name", [FORM, FOUND, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()]
 )
-def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
+def test_every_rule_of_a_report_is_explained(name: str, invoke: Invoke) -> None:
     result = invoke("explain", name)
 
     assert result.exit_code == 0

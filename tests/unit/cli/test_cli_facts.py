@@ -49,7 +49,7 @@ def test_facts_are_written_and_an_impact_reads_them(
     assert [lines[5][-1], lines[6][-1]] == ["occupied", "2"]
 
 
-def test_facts_that_are_too_old_are_not_used_and_that_is_said(
+def test_outdated_facts_are_ignored_with_a_note(
     answered: Callable[[Observation], None], data_folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     committed(data_folder)
@@ -67,7 +67,7 @@ def test_facts_that_are_too_old_are_not_used_and_that_is_said(
     assert (longer.exit_code, longer.stderr) == (0, "")
 
 
-def test_what_an_impact_is_given_must_be_facts(data_folder: Path, invoke: Invoke) -> None:
+def test_an_impact_only_accepts_facts(data_folder: Path, invoke: Invoke) -> None:
     file = data_folder / "laptop" / "region.yaml"
 
     told = invoke("impact", "laptop", "--facts", str(file))
@@ -100,7 +100,7 @@ def test_without_any_cluster_there_are_no_facts(
     assert result.stderr.splitlines()[-1] == "unreachable: laptop: no cluster can be read, so there are no facts"
 
 
-def test_the_schema_describes_what_is_written(answered: Callable[[Observation], None], invoke: Invoke) -> None:
+def test_the_schema_matches_written_files(answered: Callable[[Observation], None], invoke: Invoke) -> None:
     answered(working())
     schema = json.loads((paths.ROOT / "schemas" / "facts.schema.json").read_text(encoding="utf-8"))
 

@@ -162,7 +162,7 @@ def test_the_removal_of_a_region_is_one_problem_beside_others_of_the_fleet(invok
     assert "there is no folder environments/palmtop" in result.stderr
 
 
-def test_a_retired_region_and_a_rehearsal_are_removed(
+def test_a_retired_region_and_a_local_region_are_removed(
     invoke: Invoke, fleet: Path, two_regions: Path, data_folder: Path
 ) -> None:
     for name in ("tenants", "inventory"):

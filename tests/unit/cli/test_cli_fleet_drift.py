@@ -59,7 +59,7 @@ def test_the_drift_of_a_region_with_its_age(invoke: Invoke, write: Callable[...,
     assert region["drift"] == {"observed_at": "2026-11-28T09:30:00+00:00", "compared": 40, "differing": 2, "unread": 1}
 
 
-def test_files_that_say_nothing_about_the_data(
+def test_files_without_information_about_the_data(
     invoke: Invoke, data_folder: Path, write: Callable[..., str], edit: Edit, tmp_path: Path
 ) -> None:
     old = write("old.json")

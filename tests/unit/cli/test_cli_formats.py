@@ -59,7 +59,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
     assert second.output == f"{len(KINDS) + len(reference.pages()) + 18 + headed} files current\n"
 
 
-def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:
+def test_schema_without_write_names_outdated_files_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:
     root = data_folder.parent
     invoke("schema", "--write")
     (root / "schemas" / "region.schema.json").write_text(MADE)
@@ -80,7 +80,7 @@ def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invo
     assert tree(root) == before
 
 
-def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Invoke, data_folder: Path) -> None:
+def test_schema_writes_a_missing_header_and_removes_schemas_without_a_kind(invoke: Invoke, data_folder: Path) -> None:
     root = data_folder.parent
     invoke("schema", "--write")
     before = tree(root)
@@ -102,7 +102,7 @@ def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Inv
 @pytest.mark.parametrize(
     "name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/reference/policies.md"]
 )
-def test_schema_writes_over_no_file_of_somebody_else(invoke: Invoke, data_folder: Path, name: str) -> None:
+def test_schema_overwrites_no_foreign_file(invoke: Invoke, data_folder: Path, name: str) -> None:
     root = data_folder.parent
     (root / name).parent.mkdir(parents=True)
     (root / name).write_text("# mine\n")
@@ -117,7 +117,7 @@ def test_schema_writes_over_no_file_of_somebody_else(invoke: Invoke, data_folder
     assert tree(root) == before
 
 
-def test_schema_leaves_schemas_of_somebody_else_alone(invoke: Invoke, data_folder: Path) -> None:
+def test_schema_keeps_foreign_schemas(invoke: Invoke, data_folder: Path) -> None:
     mine = data_folder.parent / "schemas" / "mine.schema.json"
     mine.parent.mkdir()
     mine.write_text("{}\n")
@@ -126,7 +126,7 @@ def test_schema_leaves_schemas_of_somebody_else_alone(invoke: Invoke, data_folde
     assert mine.read_text() == "{}\n"
 
 
-def test_schema_leaves_lock_files_alone(invoke: Invoke, data_folder: Path) -> None:
+def test_schema_does_not_change_lock_files(invoke: Invoke, data_folder: Path) -> None:
     locks = {path: path.read_bytes() for path in data_folder.rglob("*.lock.yaml")}
 
     invoke("schema", "--write")
@@ -135,7 +135,7 @@ def test_schema_leaves_lock_files_alone(invoke: Invoke, data_folder: Path) -> No
     assert {path: path.read_bytes() for path in locks} == locks
 
 
-def test_schema_says_which_file_cannot_be_read(invoke: Invoke, data_folder: Path) -> None:
+def test_schema_names_an_unreadable_file(invoke: Invoke, data_folder: Path) -> None:
     (data_folder / "laptop" / "tenants" / "acme.yaml").write_bytes(b"schema_version: 1\ntenant: \xff\n")
 
     result = invoke("schema", "--write")
@@ -192,7 +192,7 @@ def test_migrate_check_names_the_files_and_writes_nothing(invoke: Invoke, data_f
 
 
 @pytest.mark.usefixtures("next_version")
-def test_migrate_writes_what_the_format_changed(invoke: Invoke, data_folder: Path) -> None:
+def test_migrate_writes_the_changes_of_the_format(invoke: Invoke, data_folder: Path) -> None:
     file = data_folder / "laptop" / "tenants" / "acme.yaml"
     before = file.read_text()
 

@@ -86,7 +86,7 @@ def with_rollout(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
 OLD = ["KubeadmConfigTemplate acme-train/old", "Metal3MachineTemplate acme-train/old"]
 
 
-def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeApi) -> None:
+def test_unreferenced_templates_are_deleted_with_preconditions(invoke: Invoke, api: FakeApi) -> None:
     result = invoke("gc", "laptop")
 
     assert (result.exit_code, result.output.splitlines()) == (
@@ -97,7 +97,7 @@ def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeA
     assert api.deleted == [(name, "uid-old", "7") for name in OLD]
 
 
-def test_what_tells_nodes_their_address_goes_after_the_last_template_that_names_it(
+def test_address_objects_of_nodes_are_deleted_after_the_last_template_that_references_them(
     invoke: Invoke, api: FakeApi
 ) -> None:
     for name in ("data-unnamed", "data-named"):
@@ -126,7 +126,7 @@ def test_templates_of_other_backends_go_as_well(
     ]
 
 
-def test_a_dry_run_only_says_so(invoke: Invoke, api: FakeApi) -> None:
+def test_a_dry_run_only_reports(invoke: Invoke, api: FakeApi) -> None:
     answer = json.loads(invoke("gc", "laptop", "--dry-run", "--format", "json").stdout)
 
     assert [f"{item['kind']} {item['namespace']}/{item['name']}" for item in answer["unused"]] == OLD
@@ -137,7 +137,7 @@ def test_a_dry_run_only_says_so(invoke: Invoke, api: FakeApi) -> None:
     assert (answer["environment"], answer["dry_run"], api.deleted) == ("laptop", True, [])
 
 
-def test_what_the_data_names_stays_though_nothing_in_the_cluster_does(
+def test_templates_named_by_the_data_are_kept_without_references_in_the_cluster(
     invoke: Invoke, api: FakeApi, laptop: Environment
 ) -> None:
     rendered = (item for part in slices(laptop) for item in manifests(laptop, part))
@@ -160,7 +160,7 @@ def test_what_the_data_names_stays_though_nothing_in_the_cluster_does(
         {"deletionTimestamp": "2026-11-21T09:00:00Z"},
     ],
 )
-def test_what_is_not_ours_or_goes_already_is_left_alone(invoke: Invoke, api: FakeApi, change: Object) -> None:
+def test_foreign_and_terminating_objects_are_kept(invoke: Invoke, api: FakeApi, change: Object) -> None:
     for kind in ("Metal3MachineTemplate", "KubeadmConfigTemplate"):
         api.objects[kind][0]["metadata"].update(change)
 
@@ -179,7 +179,7 @@ def test_one_that_changed_meanwhile_stays_and_fails_the_command(invoke: Invoke, 
     assert result.stderr == "error: laptop: 2 templates could not be deleted; run the command again\n"
 
 
-def test_nothing_is_unused_where_nobody_can_say_what_uses_it(invoke: Invoke, api: FakeApi) -> None:
+def test_nothing_is_unused_if_users_are_unknown(invoke: Invoke, api: FakeApi) -> None:
     del api.objects["MachineSet"]
 
     result = invoke("gc", "laptop")

@@ -49,9 +49,7 @@ def token(invoke: Invoke) -> str:
     return str(stack["held"]["accept"])
 
 
-def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lose(
-    invoke: Invoke, engine: FakePulumi
-) -> None:
+def test_nothing_is_applied_if_an_object_would_be_deleted_unintentionally(invoke: Invoke, engine: FakePulumi) -> None:
     engine.plan(*LOST, same("Namespace", "b"))
 
     result = invoke("up", "laptop")
@@ -68,7 +66,7 @@ def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lo
     assert told[-1].startswith("to confirm exactly these changes: jacquard up laptop --confirm ")
 
 
-def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> None:
+def test_blocked_changes_are_reported_as_data(invoke: Invoke, engine: FakePulumi) -> None:
     engine.plan(LOST[0])
 
     result = invoke("up", "laptop", "--format", "json")
@@ -101,7 +99,7 @@ def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, en
     assert f"jacquard up laptop --confirm {stack['held']['accept']}\n" in text.stderr
 
 
-def test_the_word_for_these_lets_them_pass_and_no_others(
+def test_a_confirmation_token_only_confirms_its_changes(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
@@ -144,7 +142,7 @@ def test_former_names_of_options_are_not_in_the_help(invoke: Invoke) -> None:
     assert "--switch-to" not in shown
 
 
-def test_what_the_data_says_needs_no_word(invoke: Invoke, engine: FakePulumi) -> None:
+def test_declared_deletions_need_no_confirmation(invoke: Invoke, engine: FakePulumi) -> None:
     engine.plan(deleted("Secret", "a", namespace="n"), same("Namespace", "b"))
 
     result = invoke("up", "laptop", "--timeout", "0")
@@ -204,7 +202,7 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
 
 
 @pytest.mark.parametrize("code", [ExitCode.WAITING, ExitCode.FAILED])
-def test_a_slice_that_needs_what_an_earlier_one_brings_is_planned_when_it_is_its_turn(
+def test_a_slice_that_depends_on_an_earlier_one_is_planned_after_it(
     invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]], code: ExitCode
 ) -> None:
     planned["tenant-acme"] = [Stop("its kind is not served", code)]

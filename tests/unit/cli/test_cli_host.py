@@ -33,7 +33,7 @@ def in_test(faults: Path, *hosts: str, state: str = "test") -> str:
     return faults.read_text()
 
 
-def test_a_free_host_takes_the_place_of_a_broken_one(invoke: Invoke, faults: Path) -> None:
+def test_a_free_host_replaces_a_broken_one(invoke: Invoke, faults: Path) -> None:
     result = invoke("host", "laptop", "a04-u01", *TRIAGE, "--ticket", "HW-1")
 
     assert result.exit_code == 0, result.output
@@ -165,7 +165,7 @@ def test_hosts_stand_in_order_and_words_are_quoted_where_yaml_needs_it(invoke: I
     assert invoke("check", "laptop").exit_code == 0
 
 
-def test_a_host_of_nobody(invoke: Invoke, faults: Path, tmp_path: Path) -> None:
+def test_an_unallocated_host(invoke: Invoke, faults: Path, tmp_path: Path) -> None:
     assert invoke("host", "laptop", "a04-u06", *TRIAGE).stdout.endswith("a04-u06 is unassigned; no pool is affected\n")
     in_test(faults, "a04-u06")
     written(tmp_path / REPORT, "a04-u06")
@@ -199,7 +199,7 @@ OPTIONS: dict[tuple[str, ...], str] = {
 
 
 @pytest.mark.parametrize(("arguments", "text"), OPTIONS.items(), ids=" ".join)
-def test_what_cannot_be_is_refused_and_nothing_written(
+def test_an_invalid_transition_is_rejected_without_changes(
     invoke: Invoke, faults: Path, arguments: tuple[str, ...], text: str
 ) -> None:
     result = invoke("host", "laptop", *arguments)

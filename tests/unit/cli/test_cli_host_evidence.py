@@ -187,7 +187,7 @@ def test_a_file_that_is_no_report_is_refused_with_all_problems(
 MOVERS = "schema_version: 1\nhost_movers: {triage: [noc, pipeline], production: [burn-in]}\n"
 
 
-def test_a_limited_state_requires_one_of_its_movers_who_is_recorded(
+def test_a_restricted_state_requires_a_permitted_person_who_is_recorded(
     invoke: Invoke, faults: Path, tests: Path, tmp_path: Path
 ) -> None:
     (faults.parent / "policy.yaml").write_text(MOVERS)

@@ -138,7 +138,7 @@ def netbox(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("netbox")
 @pytest.mark.parametrize("page", [*RESULTS, *OTHERS])
-def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, project: Path, page: str) -> None:
+def test_the_steps_of_the_page_work_without_the_engine(invoke: Invoke, project: Path, page: str) -> None:
     follow(invoke, project, steps(f"how-to/{page}.md"))
 
     assert invoke("check").exit_code == ExitCode.OK

@@ -22,7 +22,7 @@ def lines(result: Result) -> list[str]:
     return [line.rstrip() for line in result.output.splitlines()]
 
 
-def test_images_are_tables_of_use_of_what_is_behind_and_of_what_fits(invoke: Invoke, data_folder: Path) -> None:
+def test_images_are_tables_of_use_outdated_pools_and_compatibility(invoke: Invoke, data_folder: Path) -> None:
     del data_folder
     shown = lines(invoke("show", "laptop", "images", *TODAY))
 

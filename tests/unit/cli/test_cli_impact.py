@@ -31,7 +31,7 @@ def repository(data_folder: Path) -> Path:
     return committed(data_folder)
 
 
-def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repository: Path, invoke: Invoke) -> None:
+def test_a_promotion_is_reported_with_nodes_cause_and_preserved_data(repository: Path, invoke: Invoke) -> None:
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     commit = git(repository, "rev-parse", "HEAD")[:9]
 
@@ -87,7 +87,7 @@ def with_durations(repository: Path) -> None:
     region.write_text(f"{region.read_text()}  durations: {steps}\n", encoding="utf-8")
 
 
-def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:
+def test_recorded_durations_of_the_region_estimate_the_time(repository: Path, invoke: Invoke) -> None:
     with_durations(repository)
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
 
@@ -107,7 +107,7 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     assert longest in invoke("impact", "laptop").stdout
 
 
-def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
+def test_a_batch_beyond_the_limit_of_a_controller_is_provisioned_in_turns(
     repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repair, "PROVISIONED_AT_ONCE", 1)
@@ -132,13 +132,13 @@ def test_changed_thresholds_of_alerts_are_listed(repository: Path, invoke: Invok
     assert found["thresholds"] == [{"alert": "EtcdNearlyFull", "before": 80, "after": 70, "unit": "%"}]
 
 
-def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None:
+def test_no_effect_is_reported_explicitly(repository: Path, invoke: Invoke) -> None:
     commit = git(repository, "rev-parse", "HEAD")[:9]
     verdict = ["  no running workload is affected"]
     assert invoke("impact", "laptop").stdout.splitlines()[:2] == [f"laptop: {commit} -> {commit}", *verdict]
 
 
-def test_what_the_other_side_merged_meanwhile_is_no_part_of_the_change(repository: Path, invoke: Invoke) -> None:
+def test_changes_merged_meanwhile_on_the_base_are_excluded(repository: Path, invoke: Invoke) -> None:
     home = repository.parent
     git(home, "checkout", "-q", "-b", "change")
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
@@ -205,7 +205,7 @@ def test_an_environment_that_is_new_has_nothing_that_runs(repository: Path, invo
     assert (result.stderr, result.exit_code) == (message, ExitCode.FAILED)
 
 
-def test_a_change_that_adds_an_environment_tells_of_the_others(repository: Path, invoke: Invoke) -> None:
+def test_a_change_that_adds_an_environment_reports_the_others(repository: Path, invoke: Invoke) -> None:
     shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
 
     result = invoke("impact", "--format", "json")
@@ -216,7 +216,7 @@ def test_a_change_that_adds_an_environment_tells_of_the_others(repository: Path,
     assert [one["environment"] for one in json.loads(result.stdout)] == ["laptop"]
 
 
-def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke: Invoke) -> None:
+def test_effects_of_the_catalogue_on_other_regions_are_reported(repository: Path, invoke: Invoke) -> None:
     shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
     git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
     versions = repository / "catalog" / "versions.yaml"
@@ -248,7 +248,7 @@ def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path, invoke: Invoke) -> None:
+def test_the_library_of_the_base_renders_the_base(clone: Path, invoke: Invoke) -> None:
     """The base has the other library here; this process runs the library of the head."""
     module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
@@ -266,7 +266,7 @@ def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path,
     assert all(row["causes"] == [] for row in found["rows"])
 
 
-def test_a_library_that_cannot_be_asked_leaves_everything_unknown(clone: Path, invoke: Invoke) -> None:
+def test_an_unusable_library_of_the_base_makes_everything_unknown(clone: Path, invoke: Invoke) -> None:
     module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
     module.write_text(f"{text}\nraise SystemExit(1)\n", encoding="utf-8")

@@ -32,7 +32,7 @@ def forced(why: str) -> Forced:
     )
 
 
-def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None:
+def test_the_comment_starts_with_required_approvals_and_effects(promoted: Impact) -> None:
     lines = comment([promoted]).splitlines()
 
     assert lines[:7] == [
@@ -54,7 +54,7 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
     assert f"- `acme-train/infer` (image), before this change: {promotion}" in lines
 
 
-def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
+def test_equal_input_results_in_equal_bytes(promoted: Impact) -> None:
     assert comment([promoted]) == comment([promoted.model_copy()])
 
 

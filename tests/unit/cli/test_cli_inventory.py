@@ -38,7 +38,7 @@ def hall(data_folder: Path) -> Path:
     return data_folder / "laptop/inventory/hall-a.csv"
 
 
-def test_hosts_are_taken_in_and_each_change_is_shown(invoke: Any, table: Path, hall: Path) -> None:
+def test_hosts_are_imported_and_each_change_is_shown(invoke: Any, table: Path, hall: Path) -> None:
     before = hall.read_text().splitlines()
 
     result = invoke("inventory", "import", "netbox", str(table), *OPTIONS)
@@ -122,7 +122,7 @@ def test_json_names_everything(invoke: Any, table: Path) -> None:
     assert (answer["removed"], answer["unchanged"], len(answer["notes"])) == ([], 0, 1)
 
 
-def test_a_file_may_come_by_standard_input(invoke: Any, hall: Path) -> None:
+def test_a_file_can_be_read_from_standard_input(invoke: Any, hall: Path) -> None:
     del invoke, hall  # They point the command to copies.
     raw = b"\xef\xbb\xbfname,serial\r\na01-u01,G26A0199\r\n"
 
@@ -172,7 +172,7 @@ def test_an_option_in_another_form_is_refused(invoke: Any, table: Path, options:
     assert (result.exit_code, result.stderr) == (2, f"error: {text}\n")
 
 
-def test_a_file_that_cannot_be_read_is_told(invoke: Any, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(invoke: Any, tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"name\n\xe4\n")
     (tmp_path / "wide.csv").write_bytes("name\n".encode("utf-16-le"))
     (tmp_path / "book.csv").write_bytes(b"PK\x03\x04\x14\x00")
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_read_is_told(invoke: Any, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["eks-a-csv", "netbox", "nico"])
-def test_what_is_exported_is_imported_without_a_change(invoke: Any, tmp_path: Path, hall: Path, name: str) -> None:
+def test_exported_hosts_are_imported_without_changes(invoke: Any, tmp_path: Path, hall: Path, name: str) -> None:
     count = len(hall.read_text().splitlines()) - 1
     out = tmp_path / "out"
 
@@ -204,7 +204,7 @@ def test_what_is_exported_is_imported_without_a_change(invoke: Any, tmp_path: Pa
     assert again.stdout == f"environments/laptop/inventory/hall-a.csv: nothing to change, {count} unchanged\n"
 
 
-def test_the_help_says_where_passwords_are_and_how_addresses_are_made(invoke: Any) -> None:
+def test_the_help_explains_passwords_and_addresses(invoke: Any) -> None:
     shown = {verb: " ".join(invoke("inventory", verb, "--help").stdout.split()) for verb in ("import", "export")}
 
     assert "Passwords and user names are never read, stored or shown" in shown["import"]

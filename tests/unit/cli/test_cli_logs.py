@@ -36,7 +36,7 @@ def test_logs_are_listed_shown_and_matched_by_the_beginning_of_their_name(invoke
     )
 
 
-def test_logs_of_a_region_that_never_was_say_what_writes_them(invoke: Invoke) -> None:
+def test_logs_of_a_region_that_never_ran_name_the_command_that_writes_them(invoke: Invoke) -> None:
     result = invoke("logs", "laptop")
 
     assert result.exit_code == 7

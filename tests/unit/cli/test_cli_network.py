@@ -34,7 +34,7 @@ def answer(invoke: Invoke, name: str, *options: str) -> dict[str, Any]:
     return dict(json.loads(invoke("show", name, "network", *options, "--format", "json").stdout))
 
 
-def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
+def test_a_vpc_is_shown_with_its_numbers_and_locations(everywhere: Invoke) -> None:
     text = everywhere("show", "us-east-04a", "network").stdout
 
     assert text.startswith("us-east-04a: 17 VPCs of 16 tenants\n")
@@ -54,7 +54,7 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
     ) in text
 
 
-def test_hosts_of_a_vpc_are_told_with_their_addresses(everywhere: Invoke) -> None:
+def test_hosts_of_a_vpc_are_shown_with_their_addresses(everywhere: Invoke) -> None:
     shown = everywhere("show", "lab", "network")
     [vpc] = json.loads(everywhere("show", "lab", "network", "--format", "json").stdout)["vpcs"]
     lock = load_environment("lab", paths.ROOT / "environments").allocations
@@ -63,7 +63,7 @@ def test_hosts_of_a_vpc_are_told_with_their_addresses(everywhere: Invoke) -> Non
     assert f"  host addresses   a01-u01 {vpc['addresses']['a01-u01']}" in shown.stdout
 
 
-def test_a_vpc_that_no_evpn_tells_apart_has_no_vni(everywhere: Invoke) -> None:
+def test_a_vpc_without_evpn_has_no_vni(everywhere: Invoke) -> None:
     [acme, globex] = answer(everywhere, "laptop")["vpcs"]
 
     assert (acme["vni"], acme["route_target"]) == (10000, "4200000000:10000")

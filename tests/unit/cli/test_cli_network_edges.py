@@ -25,7 +25,7 @@ def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     return invoke
 
 
-def test_both_vpcs_of_a_peering_tell_the_other(everywhere: Invoke) -> None:
+def test_both_vpcs_of_a_peering_name_the_other(everywhere: Invoke) -> None:
     train, serve = TARGETS
     text = everywhere("show", REGION, "network").stdout
     data = json.loads(everywhere("show", REGION, "network", "--format", "json").stdout)
@@ -77,7 +77,7 @@ def test_a_path_names_the_peering_as_its_rule_there_and_back(everywhere: Invoke)
     ]
 
 
-def test_the_border_is_told_that_peers_pass_it_by(everywhere: Invoke) -> None:
+def test_the_edge_router_contract_states_that_peers_bypass_it(everywhere: Invoke) -> None:
     text = everywhere("show", REGION, "network", "--border").stdout
     data = json.loads(everywhere("show", REGION, "network", "--border", "--format", "json").stdout)
 
@@ -92,9 +92,7 @@ def test_the_border_is_told_that_peers_pass_it_by(everywhere: Invoke) -> None:
 
 
 @pytest.mark.parametrize(("port", "reached"), [("tcp/443", True), ("tcp/22", False), ("icmp", False), (None, False)])
-def test_a_path_to_a_port_is_judged_by_the_security_group(
-    everywhere: Invoke, port: str | None, *, reached: bool
-) -> None:
+def test_a_path_to_a_port_applies_the_security_group(everywhere: Invoke, port: str | None, *, reached: bool) -> None:
     options = ("--path", "pod:halcyon-train", "internet", *(("--port", port) if port else ()))
     found = json.loads(everywhere("show", REGION, "network", *options, "--format", "json").stdout)
 

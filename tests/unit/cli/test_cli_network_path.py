@@ -37,7 +37,7 @@ def ask(invoke: Invoke, name: str, source: str, target: str) -> dict[str, Any]:
     return dict(json.loads(answer))
 
 
-def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) -> None:
+def test_each_step_is_shown_with_its_rule_and_enforcing_component(everywhere: Invoke) -> None:
     assert everywhere("show", "laptop", "network", "--path", "pod:acme-train", "pod:globex-lab").stdout == (
         "pod:acme-train does not reach pod:globex-lab\n"
         "  pod:acme-train: 10.64.0.0/16, pods of VPC acme\n"
@@ -73,7 +73,7 @@ def test_policies_of_namespaces_are_steps_too(everywhere: Invoke) -> None:
     assert back["decided_by"]["rule"] == "nightly does not admit it"
 
 
-def test_the_policy_of_a_vpc_without_another_border_is_for_namespace_default_alone(everywhere: Invoke) -> None:
+def test_the_policy_of_a_vpc_without_edge_routers_applies_to_namespace_default_only(everywhere: Invoke) -> None:
     default = ask(everywhere, "eu-south-03a", "storage", "pod:solstice-lab")
     team = ask(everywhere, "eu-south-03a", "storage", "pod:solstice-lab/courses")
 
@@ -134,7 +134,7 @@ def test_the_first_rule_that_stops_decides(
     jsonschema.validate(found, schema)
 
 
-def test_hosts_that_nothing_filters_are_told_as_such(everywhere: Invoke) -> None:
+def test_hosts_without_filters_are_shown_as_such(everywhere: Invoke) -> None:
     found = ask(everywhere, "eu-south-03a", "10.192.146.9", "bmc")
 
     assert (found["source"]["where"], found["source"]["vpc"]) == ("hosts", "tessera")
@@ -160,7 +160,7 @@ def test_a_border_that_is_named_leads_to_no_other_tenant(invoke: Invoke, data_fo
         ("globex", "pod:globex-lab", "api:globex-lab", outward.control_planes),
     ],
 )
-def test_a_way_that_must_be_there_is_cut_where_a_rule_says_so(
+def test_a_required_path_ends_at_a_denying_rule(
     vpc: str, source: str, target: str, rule: Rule, data_folder: Path, edit: Edit
 ) -> None:
     opened = load_environment("laptop", data_folder)
@@ -178,7 +178,7 @@ def test_a_way_that_must_be_there_is_cut_where_a_rule_says_so(
         ("198.19.0.9", "denies 198.18.0.0/15: networks.deny, unreachable for VPCs"),
     ],
 )
-def test_a_denied_network_is_told_with_the_list_that_denies_it(
+def test_a_denied_network_is_shown_with_the_list_that_denies_it(
     target: str, rule: str, data_folder: Path, edit: Edit
 ) -> None:
     edit(data_folder / "laptop" / "region.yaml", "networks:\n", "networks:\n  deny: [198.18.0.0/15]\n")
@@ -209,7 +209,7 @@ ELSEWHERE = "--path requires network without --svg; use: jacquard show laptop ne
         ("map", "internet", "storage", ELSEWHERE),
     ],
 )
-def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, target: str, message: str) -> None:
+def test_unsupported_queries_are_reported(invoke: Invoke, word: str, source: str, target: str, message: str) -> None:
     result = invoke("show", "laptop", word, "--path", source, target)
 
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")
@@ -224,14 +224,14 @@ def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, t
         ("70000", "tcp/443, udp/53 or icmp"),
     ],
 )
-def test_a_wrong_port_is_told_as_that(invoke: Invoke, port: str, remedy: str) -> None:
+def test_an_invalid_port_is_reported(invoke: Invoke, port: str, remedy: str) -> None:
     result = invoke("show", "laptop", "network", "--path", "pod:acme-train", "storage", "--port", port)
 
     told = f"error: --port: '{port}' is not a protocol and port; write {remedy}\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, told)
 
 
-def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
+def test_a_fabric_outside_the_path_is_shown(everywhere: Invoke) -> None:
     def told(name: str, *ends: str) -> list[str]:
         lines = everywhere("show", name, "network", "--path", *ends).stdout.splitlines()
         return [line for line in lines if line.startswith("on ")]
@@ -246,7 +246,7 @@ def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
     assert told("eu-south-03a", "pod:solstice-lab", "storage") == []
 
 
-def test_of_an_address_of_ipv6_it_says_who_reaches_it(everywhere: Invoke) -> None:
+def test_an_ipv6_address_is_shown_with_its_possible_sources(everywhere: Invoke) -> None:
     result = everywhere("show", "eu-south-03a", "network", "--path", "pod:solstice-lab", "fd42:7a1c:e500::7")
 
     assert result.exit_code == ExitCode.BAD_DATA

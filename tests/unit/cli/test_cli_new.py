@@ -43,7 +43,7 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, folder: Path) -> None:
+def test_a_new_region_is_valid_and_includes_a_catalogue(new: Invoke, folder: Path) -> None:
     result = new("new", "edge-1", "--halls", "a,b")
 
     assert result.exit_code == 0, result.output
@@ -69,7 +69,7 @@ def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, fol
     assert json.loads(checked.stdout)[0]["advice"] == []
 
 
-def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, folder: Path) -> None:
+def test_the_steps_of_the_page_for_new_users_work_without_the_engine(new: Invoke, folder: Path) -> None:
     project = folder.parent
     shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
     committed(folder)
@@ -92,7 +92,7 @@ def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, fo
     assert [block for block in blocks if block not in shown] == []
 
 
-def test_like_takes_the_shape_without_tenants_and_hosts(invoke: Invoke, data_folder: Path) -> None:
+def test_like_copies_the_structure_without_tenants_and_hosts(invoke: Invoke, data_folder: Path) -> None:
     copy_data(data_folder.parent / "more", "us-east-04a")
     (data_folder.parent / "more" / "us-east-04a").rename(data_folder / "us-east-04a")
 
@@ -127,7 +127,7 @@ def test_other_halls_are_written_as_yaml_needs_them(invoke: Invoke, data_folder:
     assert "registry.desk-2.cloud.example" in text
 
 
-def test_everything_wrong_is_told_at_once_and_nothing_written(new: Invoke, folder: Path) -> None:
+def test_all_errors_are_reported_together_and_nothing_is_written(new: Invoke, folder: Path) -> None:
     result = new("new", "Edge_1", "--halls", "a,B,a")
 
     assert result.exit_code == 2
@@ -139,7 +139,7 @@ def test_everything_wrong_is_told_at_once_and_nothing_written(new: Invoke, folde
     assert not folder.exists()
 
 
-def test_a_folder_that_is_there_is_never_touched(invoke: Invoke, data_folder: Path) -> None:
+def test_an_existing_folder_is_never_changed(invoke: Invoke, data_folder: Path) -> None:
     before = files(data_folder)
 
     result = invoke("new", "laptop")

@@ -36,7 +36,7 @@ def test_without_the_option_newer_templates_are_only_a_hint(invoke: Invoke, data
     assert [line.endswith(f"nothing to change{hint}") for line in told] == [True, True]
 
 
-def test_the_plan_tells_what_newer_templates_bring(invoke: Invoke, data_folder: Path) -> None:
+def test_the_plan_describes_changes_of_newer_templates(invoke: Invoke, data_folder: Path) -> None:
     del data_folder
     shown = lines(invoke(*LAB, "--newest-templates", "--plan"))
     planned = json.loads(invoke(*LAB, "--newest-templates", "--plan", "--format", "json").stdout)
@@ -81,7 +81,7 @@ def test_the_option_is_refused_where_nothing_has_templates(invoke: Invoke, words
     assert (result.exit_code, result.stderr) == (2, f"error: {told}\n")
 
 
-def test_images_shows_who_is_on_older_templates_and_the_command(invoke: Invoke, data_folder: Path) -> None:
+def test_images_shows_pools_on_older_templates_and_the_command(invoke: Invoke, data_folder: Path) -> None:
     del data_folder
     shown = lines(invoke("show", "laptop", "images", *TODAY))
     data = json.loads(invoke("show", "laptop", "images", *TODAY, "--format", "json").stdout)
@@ -98,7 +98,7 @@ def test_images_shows_who_is_on_older_templates_and_the_command(invoke: Invoke, 
     )
 
 
-def test_impact_tells_which_templates_change_and_what_they_bring(tmp_path: Path) -> None:
+def test_impact_shows_changed_templates_and_their_effects(tmp_path: Path) -> None:
     bench = edited(tmp_path, "laptop", (), ())
     bench.promote_dpus(newest_templates=True)
 

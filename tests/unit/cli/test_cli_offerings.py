@@ -65,13 +65,11 @@ def test_buckets_are_listed_with_where_their_keys_are(everywhere: Invoke) -> Non
         ("lab", ["nvidia.com/gpu.shared", "32", "3", "not isolated", "research/h100"]),
     ],
 )
-def test_what_pods_ask_for_on_shared_gpus_is_told(everywhere: Invoke, environment: str, expected: list[str]) -> None:
+def test_resource_requests_of_shared_gpus_are_shown(everywhere: Invoke, environment: str, expected: list[str]) -> None:
     assert expected in rows(everywhere("show", environment, "offerings").stdout)
 
 
-def test_sharing_that_data_ask_for_is_offered_once_it_is_promoted(
-    invoke: Invoke, data_folder: Path, edit: Edit
-) -> None:
+def test_requested_gpu_sharing_is_offered_after_its_promotion(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     def told() -> list[Any]:
         return list(json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["shared_gpus"])
 
@@ -89,7 +87,7 @@ def test_sharing_that_data_ask_for_is_offered_once_it_is_promoted(
     assert [(one["resource"], one["each_node"], one["nodes"]) for one in told()] == [("nvidia.com/mig-3g.40gb", 16, 4)]
 
 
-def test_a_checkpoint_that_nothing_keeps_is_told(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_a_checkpoint_without_persistent_storage_is_reported(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     local = "storage:\n  - {name: local, driver: topolvm, device_class: nvme, default: true}\n"
     edit(data_folder / "laptop" / "region.yaml", "storage:\n", local)
     edit(data_folder / "laptop" / "tenants" / "globex.yaml", "storage: [shared-vast]", "storage: [local]")
@@ -97,7 +95,7 @@ def test_a_checkpoint_that_nothing_keeps_is_told(invoke: Invoke, data_folder: Pa
     assert ["local", "none", "globex-lab"] in rows(invoke("show", "laptop", "offerings").stdout)
 
 
-def test_a_pod_learns_what_to_ask_for_to_get_infiniband(everywhere: Invoke) -> None:
+def test_the_example_pod_requests_infiniband(everywhere: Invoke) -> None:
     found = rows(everywhere("show", "us-east-04a", "offerings").stdout)
 
     asked = ["default/ib-east-1", "nvidia.com/infiniband", "128 of 8 ports", "the node"]
@@ -124,7 +122,7 @@ def test_pods_on_rails_learn_the_attachment_and_the_resource_of_each(everywhere:
     assert "hostNetwork" not in pod["spec"]
 
 
-def test_a_job_learns_where_nvlink_goes_beyond_a_node_and_what_to_apply(everywhere: Invoke) -> None:
+def test_the_example_job_uses_nvlink_across_nodes(everywhere: Invoke) -> None:
     found = rows(everywhere("show", "us-east-04a", "offerings").stdout)
     text = everywhere("show", "us-east-04a", "offerings", "--example", "gb200-nvl72").stdout
     domain, job = yaml.safe_load_all(text)
@@ -145,7 +143,7 @@ def test_a_job_learns_where_nvlink_goes_beyond_a_node_and_what_to_apply(everywhe
     assert "NVLink" not in everywhere("show", "eu-south-03a", "offerings").stdout
 
 
-def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_capacity_counts_nodes_in_service_only(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     def room() -> dict[str, Any]:
         [size, *_] = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]
         [found] = size["room"]
@@ -161,7 +159,7 @@ def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, e
     assert (after["nodes"], after["vms"]) == (2, 2 * (768 // 700))
 
 
-def test_what_is_written_as_data_is_ordered(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_the_data_example_can_be_ordered(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     instances = "  instances:\n    - {name: desk, count: 7, size: cpu-4, image: debian-13}\n  platform:\n"
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", "  platform:\n", instances)
 
@@ -178,7 +176,7 @@ def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, ed
     assert first[-1] == "none"
 
 
-def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
+def test_a_region_without_vms_is_reported(everywhere: Invoke) -> None:
     assert everywhere("show", "lab", "offerings").stdout.startswith("no cluster offers VMs\n")
     result = everywhere("show", "lab", "offerings", "--example", "cpu-4")
     assert result.stderr == "error: --example: 'cpu-4' is not offered (known: shared-nfs, h100-ib-8)\n"
@@ -196,7 +194,7 @@ def test_its_json_keeps_its_schema(everywhere: Invoke, name: str) -> None:
     )
 
 
-def test_an_example_is_a_manifest_below_what_its_tenant_has_to_do(invoke: Invoke) -> None:
+def test_an_example_is_a_manifest_after_the_steps_of_its_tenant(invoke: Invoke) -> None:
     text = invoke("show", "laptop", "offerings", "--example", "cpu-4").stdout
     order = yaml.safe_load(text)
 
@@ -214,7 +212,7 @@ def example(everywhere: Invoke, environment: str, name: str) -> Any:
     return json.loads(everywhere("show", environment, "offerings", "--example", name, "--format", "json").stdout)
 
 
-def test_an_example_of_a_class_is_a_claim_that_nodes_share_or_scratch_that_goes_with_its_pod(
+def test_an_example_of_a_class_is_a_shared_claim_or_scratch_of_a_pod(
     everywhere: Invoke,
 ) -> None:
     shared, local = (example(everywhere, "us-east-04a", name) for name in ("shared-vast", "scratch"))
@@ -281,7 +279,7 @@ def test_gpus_that_vms_have_are_in_no_pod(everywhere: Invoke) -> None:
         (("offerings", "--format", "yaml"), "--format yaml: offerings has no YAML output; write text or json"),
     ],
 )
-def test_what_it_cannot_answer_it_says(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+def test_unsupported_queries_are_reported(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     result = invoke("show", "laptop", *arguments)
 
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")

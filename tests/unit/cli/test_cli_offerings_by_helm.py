@@ -73,7 +73,7 @@ def test_an_address_that_is_handed_out_is_among_the_values(invoke: Invoke, data_
         ),
     ],
 )
-def test_what_has_no_values_it_says(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+def test_offerings_without_values_are_reported(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     result = invoke("show", "laptop", *arguments)
 
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")

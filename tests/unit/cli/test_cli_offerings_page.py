@@ -94,7 +94,7 @@ def test_hostile_names_are_text() -> None:
     assert [one.text for one in found.all("dt") if "alert" in one.text] == [" ".join(SEEN.split())]
 
 
-def test_a_region_without_vms_says_so() -> None:
+def test_a_region_without_vms_is_reported() -> None:
     found = page(html(offered("lab")))
 
     assert "no cluster offers VMs." in found.text
@@ -114,7 +114,7 @@ def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, t
 
 
 @pytest.mark.parametrize("arguments", [("capacity",), ("offerings", "--example", "cpu-4")])
-def test_it_is_of_offerings_alone(invoke: Invoke, arguments: tuple[str, ...]) -> None:
+def test_the_option_applies_to_offerings_only(invoke: Invoke, arguments: tuple[str, ...]) -> None:
     result = invoke("show", "laptop", *arguments, "--html", "page.html")
 
     assert result.stderr == (

@@ -48,7 +48,7 @@ def test_nothing_is_written_among_the_data(
 
 
 @FILES
-def test_no_file_of_somebody_else_is_written_over(invoke: Invoke, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_no_foreign_file_is_overwritten(invoke: Invoke, tmp_path: Path, command: tuple[str, ...]) -> None:
     out = tmp_path / "README.md"
     out.write_text("# mine\n")
 
@@ -94,7 +94,7 @@ def test_an_empty_file_and_the_same_answer_are_written_over(
     assert out.stat().st_size
 
 
-def test_a_map_of_another_day_is_written_anew(invoke: Invoke, tmp_path: Path, data_folder: Path) -> None:
+def test_an_outdated_map_is_updated(invoke: Invoke, tmp_path: Path, data_folder: Path) -> None:
     out = tmp_path / "map.svg"
     invoke(*MAP, str(out))
     before = out.read_text()
@@ -106,7 +106,7 @@ def test_a_map_of_another_day_is_written_anew(invoke: Invoke, tmp_path: Path, da
 
 
 @pytest.mark.parametrize("name", ["README.md", "mine"])
-def test_no_folder_of_somebody_else_is_rendered_to(invoke: Invoke, tmp_path: Path, name: str) -> None:
+def test_no_foreign_folder_is_rendered_to(invoke: Invoke, tmp_path: Path, name: str) -> None:
     (tmp_path / "README.md").write_text("# mine\n")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "a").write_text("b")

@@ -89,7 +89,7 @@ BROKEN_RULES = {
 }
 
 
-def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
+def test_all_invalid_rules_are_reported_together(
     invoke: Invoke, regions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del capsys
@@ -148,7 +148,7 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
     ],
     ids=["nothing", "no function", "breaks", "manifest", "twin", "twice", "order"],
 )
-def test_a_component_that_cannot_be_made_is_told_with_its_line(
+def test_an_invalid_component_is_reported_with_its_line(
     invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, told: str
 ) -> None:
     edit(regions / COMPONENT, old, new)

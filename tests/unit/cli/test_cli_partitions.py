@@ -41,7 +41,7 @@ def contract(**more: Any) -> PartitionsContract:
     return PartitionsContract.model_validate({"environment": "laptop", "fabrics": (fabric,)})
 
 
-def test_each_port_is_told_with_its_partition() -> None:
+def test_each_port_is_shown_with_its_partition() -> None:
     assert [line.plain for line in partition_lines(contract())] == [
         "laptop: partition members on 1 InfiniBand fabric",
         "",
@@ -54,7 +54,7 @@ def test_each_port_is_told_with_its_partition() -> None:
     ]
 
 
-def test_virtual_functions_and_ports_that_nobody_knows_are_told() -> None:
+def test_virtual_functions_and_unknown_ports_are_shown() -> None:
     without = {"request": {"pkey": "0x11", "guids": ()}, "hosts": {}}
     text = [
         line.plain
@@ -79,7 +79,7 @@ def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("options", [("capacity",), ("network", "--border")])
-def test_it_is_of_the_network_only_and_alone(invoke: Invoke, options: tuple[str, ...]) -> None:
+def test_the_option_applies_to_the_network_only(invoke: Invoke, options: tuple[str, ...]) -> None:
     result = invoke("show", "laptop", *options, "--partitions")
 
     message = (

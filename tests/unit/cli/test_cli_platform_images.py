@@ -14,7 +14,7 @@ from jacquard.machine import paths
 Invoke = Callable[..., Any]
 
 
-def test_each_artefact_is_a_line_and_what_is_by_tag_is_told_with_its_reason(invoke: Invoke) -> None:
+def test_each_artefact_is_a_line_and_tags_are_shown_with_their_reason(invoke: Invoke) -> None:
     result = invoke("show", "laptop", "images", "--platform")
 
     lines = [" ".join(line.split()) for line in result.output.splitlines()]
@@ -44,7 +44,7 @@ def test_its_json_keeps_its_schema_and_has_whole_digests(invoke: Invoke) -> None
     assert len(vast["digest"]) == len("sha256:") + 64
 
 
-def test_another_word_than_images_is_refused(invoke: Invoke) -> None:
+def test_other_arguments_than_images_are_rejected(invoke: Invoke) -> None:
     result = invoke("show", "laptop", "capacity", "--platform")
 
     assert (result.exit_code, result.stderr) == (

@@ -38,7 +38,7 @@ def told(result: Result) -> dict[str, Any]:
     return dict(found)
 
 
-def test_where_base_and_head_render_the_same_no_engine_is_asked(
+def test_without_rendered_differences_the_engine_is_not_started(
     data_folder: Path, invoke: Invoke, pulumi: FakePulumi, edit: Edit
 ) -> None:
     committed(data_folder)
@@ -55,7 +55,7 @@ def test_where_base_and_head_render_the_same_no_engine_is_asked(
     ]
 
 
-def test_only_slices_that_differ_are_asked_about(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_only_slices_with_differences_are_previewed(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
     region = data_folder / "laptop" / "region.yaml"
     text = region.read_text()
     region.write_text(
@@ -75,7 +75,7 @@ def test_only_slices_that_differ_are_asked_about(data_folder: Path, invoke: Invo
 
 
 @pytest.mark.usefixtures("labelled")
-def test_a_change_and_what_drifted_are_told_apart(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_changes_and_drift_are_reported_separately(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("preview", events="change")
 
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
@@ -98,7 +98,7 @@ def test_a_change_and_what_drifted_are_told_apart(invoke: Invoke, pulumi: FakePu
 
 
 @pytest.mark.usefixtures("labelled")
-def test_what_up_would_do_is_asked_once_more_after_a_look_that_saw_drift(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_after_detected_drift_the_preview_runs_once_more(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("preview", events="change")
     invoke("preview", "laptop", "--base", "HEAD")
 
@@ -106,7 +106,7 @@ def test_what_up_would_do_is_asked_once_more_after_a_look_that_saw_drift(invoke:
 
 
 @pytest.mark.usefixtures("labelled")
-def test_a_stack_that_fails_is_told_beside_all_else(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_a_failed_stack_is_reported_in_addition_to_the_others(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("preview", events="fail", code=255)
 
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
@@ -121,7 +121,7 @@ def test_a_stack_that_fails_is_told_beside_all_else(invoke: Invoke, pulumi: Fake
 
 
 @pytest.mark.usefixtures("labelled")
-def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
+def test_all_runs_end_in_order_when_interrupted(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
     pulumi.answer("preview", waits=True)
     pulumi.terminate_caller()
 
@@ -133,7 +133,7 @@ def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi:
 
 
 @pytest.mark.usefixtures("labelled", "pulumi")
-def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_engine_all_other_results_are_reported(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jacquard.lab.toolchain.environment.process", lambda *_, **__: {"PATH": ""})
 
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
@@ -147,7 +147,7 @@ def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.
     ("events", "outcome", "code"), [("refused", "refused", ExitCode.REFUSED), ("gate", "waiting", ExitCode.WAITING)]
 )
 @pytest.mark.usefixtures("labelled")
-def test_how_a_run_ends_is_told_and_ends_the_command(
+def test_the_result_of_a_run_is_reported_and_sets_the_exit_code(
     invoke: Invoke, pulumi: FakePulumi, events: str, outcome: str, code: ExitCode
 ) -> None:
     pulumi.answer("preview", events=events, code=255)
@@ -160,7 +160,7 @@ def test_how_a_run_ends_is_told_and_ends_the_command(
 
 
 @pytest.mark.usefixtures("labelled")
-def test_what_only_the_engine_refuses_is_among_the_offences(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_violations_found_by_the_engine_only_are_included(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("preview", events="refused", code=255)
 
     found = told(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
@@ -202,7 +202,7 @@ def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
 
 
 @pytest.mark.usefixtures("labelled")
-def test_out_never_writes_over_what_others_wrote(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
+def test_out_never_overwrites_foreign_files(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").write_text("x")
 
@@ -221,7 +221,7 @@ def test_out_without_a_base_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     assert "--out requires --base; add --base REF" in result.output
 
 
-def test_a_tenant_that_is_asked_makes_it_need_approval(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_a_required_approval_is_reported(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
     committed(data_folder)
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     git(data_folder.parent, "add", "environments")
@@ -237,7 +237,7 @@ CANARY = "c4nary-in-a-secret"
 
 
 @pytest.mark.usefixtures("labelled")
-def test_no_answer_shows_what_a_secret_holds(
+def test_no_output_contains_the_content_of_a_secret(
     invoke: Invoke, pulumi: FakePulumi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urn = "urn:pulumi:laptop::jacquard::kubernetes:core/v1:Secret::s"

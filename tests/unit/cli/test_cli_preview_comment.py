@@ -150,9 +150,7 @@ def test_the_whole_of_a_small_change(quiet: Impact) -> None:
     assert text.splitlines() == SMALL
 
 
-def test_what_speaks_against_a_change_stands_first_the_worst_of_all_environments(
-    promoted: Impact, quiet: Impact
-) -> None:
+def test_violations_are_first_with_the_worst_of_all_environments(promoted: Impact, quiet: Impact) -> None:
     safe = judged(quiet, [], [])
     asks = judged(promoted, [], [])
     unknown = judged(quiet.model_copy(update={"effect": Effect.UNKNOWN}), [], [])
@@ -220,7 +218,7 @@ def test_hostile_values_stay_code_everywhere(quiet: Impact) -> None:
     assert text.count("\n</details>") == text.count("\n<details>")
 
 
-def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
+def test_equal_input_results_in_equal_bytes(promoted: Impact) -> None:
     found = judged(promoted, [stack(change("m/n/h"))], [offence(Standing.NEW)])
 
     assert comment([found]) == comment([Preview.model_validate_json(found.model_dump_json())])

@@ -59,7 +59,7 @@ def test_progress_of_node_pools_names_the_groups_that_are_awaited(now: list[floa
     )
 
 
-def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
+def test_a_phase_without_progress_is_reported_each_minute_with_advice(
     now: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jacquard.cli.views.progress._LOG_EVERY_SECONDS", 1000.0)
@@ -79,7 +79,7 @@ def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
     )
 
 
-def test_several_at_once_in_a_log_are_told_by_their_titles_and_what_one_says_names_its_stack(now: list[float]) -> None:
+def test_parallel_phases_in_a_log_are_named_by_title_and_stack(now: list[float]) -> None:
     screen = console()
 
     with board(screen, 2, telling=True) as shown, shown.phase("tenant-a") as one, shown.phase("tenant-b") as two:
@@ -100,7 +100,7 @@ def test_several_at_once_in_a_log_are_told_by_their_titles_and_what_one_says_nam
     )
 
 
-def test_several_at_once_on_a_terminal_are_below_each_other_and_below_what_is_through(now: list[float]) -> None:
+def test_parallel_phases_on_a_terminal_are_below_finished_ones(now: list[float]) -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, height=20, _environ={"TERM": "xterm"})
 
     with board(screen, 3, telling=False) as shown:

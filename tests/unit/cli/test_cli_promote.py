@@ -40,7 +40,9 @@ def evidence(data_folder: Path) -> Path:
     return file
 
 
-def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke, data_folder: Path) -> None:
+def test_a_pool_without_canary_and_limits_is_promoted_and_rolled_back_immediately(
+    invoke: Invoke, data_folder: Path
+) -> None:
     before = lock(data_folder)
 
     there = json.loads(invoke(*TO, "--all", "--format", "json").stdout)
@@ -170,7 +172,7 @@ def test_options_that_do_not_go_together_are_refused(
     assert lock(data_folder) == before
 
 
-def test_evidence_that_is_not_there_is_told(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
+def test_missing_evidence_is_reported(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
     invoke(*TO, "--wave", "1")
     file = tmp_path / "evidence.json"
 

@@ -45,7 +45,7 @@ def evidence(data_folder: Path, hour: int = 9) -> Path:
     return file
 
 
-def test_the_plan_says_which_clusters_go_when_and_what_restarts(invoke: Invoke, three: Path) -> None:
+def test_the_plan_lists_clusters_by_wave_and_restarts(invoke: Invoke, three: Path) -> None:
     before = lock(three)
 
     text = " ".join(invoke(*CHARTS, "--plan").output.split())
@@ -83,7 +83,7 @@ def test_a_chart_moves_wave_by_wave_with_the_evidence_of_status_and_back(invoke:
 
 
 @pytest.mark.usefixtures("three")
-def test_upgrades_offer_the_release_and_say_how_far_it_is(invoke: Invoke) -> None:
+def test_upgrades_show_the_release_and_its_progress(invoke: Invoke) -> None:
     invoke(*CHARTS, "--wave", "1")
 
     text = " ".join(invoke("show", "laptop", "upgrades").output.split())

@@ -41,7 +41,7 @@ def evidence(data_folder: Path) -> Path:
     return file
 
 
-def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behind: Path) -> None:
+def test_the_plan_lists_changes_and_dpus_by_wave(invoke: Invoke, behind: Path) -> None:
     before = lock(behind)
 
     text = invoke(*DPUS, "--plan")
@@ -73,7 +73,7 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
     assert lock(behind) == before
 
 
-def test_dpus_that_are_what_the_data_say_stay(invoke: Invoke, data_folder: Path) -> None:
+def test_dpus_that_match_the_data_are_kept(invoke: Invoke, data_folder: Path) -> None:
     before = lock(data_folder)
 
     results = [invoke(*DPUS, *more) for more in ((), ("--plan",), ("--wave", "1"))]
@@ -109,7 +109,7 @@ def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, beh
     assert "dpus/unassigned has 0 of 3 DPUs with flavor zero-trust-" in result.stderr
 
 
-def test_all_dpus_move_at_once_and_back(invoke: Invoke, behind: Path) -> None:
+def test_all_dpus_are_promoted_and_rolled_back_immediately(invoke: Invoke, behind: Path) -> None:
     before = lock(behind)
 
     there = json.loads(invoke(*DPUS, "--all", "--format", "json").stdout)

@@ -124,7 +124,7 @@ def test_a_server_of_ironcore_is_found_by_its_claim(objects: dict[tuple[str, str
     assert [item.host for item in failed_hosts(spec, Observation(objects=objects))] == [], "another program tests"
 
 
-def test_what_a_node_says_cannot_leave_the_quotes_of_the_command(
+def test_values_of_a_node_cannot_break_the_quoting_of_the_command(
     objects: dict[tuple[str, str], list[dict[str, Any]]], invoke: Invoke
 ) -> None:
     objects[MANAGEMENT, "Machine"] = [machine("metal3://acme-train/a01-u01/m1", text='x"; $(reboot) `id` \\ \x1b[2J')]
@@ -143,7 +143,7 @@ def test_a_mark_of_metal3_is_the_reason_of_a_host_that_also_failed_its_burn_in(
     assert REASON in invoke("reconcile-hosts", "laptop").stdout
 
 
-def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothing(
+def test_the_written_file_equals_that_of_the_command_and_the_next_run_has_no_changes(
     hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path
 ) -> None:
     hosts.append(host("a01-u01"))

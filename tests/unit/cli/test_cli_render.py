@@ -50,7 +50,7 @@ def test_kinds_of_one_name_in_two_groups_do_not_meet_in_one_file() -> None:
     ]
 
 
-def test_yaml_keeps_order_quotes_what_would_change_type_and_repeats_shared_values() -> None:
+def test_yaml_keeps_order_quotes_ambiguous_values_and_repeats_shared_values() -> None:
     shared = {"port": 22}
     body = {
         "kind": "X",
@@ -96,7 +96,7 @@ def test_a_second_render_writes_nothing_and_leaves_the_same_bytes(invoke: Invoke
     assert tree(out) == before
 
 
-def test_the_file_of_an_object_that_is_gone_is_removed_and_nothing_else(
+def test_only_the_file_of_a_removed_object_is_deleted(
     invoke: Invoke, tmp_path: Path, data_folder: Path, edit: Edit
 ) -> None:
     out = tmp_path / "out"
@@ -121,7 +121,7 @@ def test_the_file_of_an_object_that_is_gone_is_removed_and_nothing_else(
     assert (out / "notes.txt").read_text() == "mine"
 
 
-def test_a_folder_that_somebody_else_filled_is_refused_and_untouched(tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_is_rejected_unchanged(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
 
     with pytest.raises(Stop) as stop:
@@ -143,7 +143,7 @@ def test_the_folder_of_another_environment_is_refused(tmp_path: Path) -> None:
     assert str(stop.value) == (f"{tmp_path}: contains environment 'lab', not 'laptop'; choose another folder for --out")
 
 
-def test_a_file_that_was_put_where_an_object_goes_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_foreign_file_at_the_path_of_an_object_is_not_overwritten(tmp_path: Path) -> None:
     render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
     (tmp_path / "b.yaml").write_text("mine")
 
@@ -171,7 +171,7 @@ def test_a_value_of_an_enumeration_is_written_as_the_text_it_is() -> None:
     assert render_tree.yaml_text({"state": HostState.RMA, HostState.RMA: 1}) == "state: rma\nrma: 1\n"
 
 
-def test_every_object_of_the_laptop_has_a_file_that_says_the_same(laptop: Environment) -> None:
+def test_every_object_of_the_laptop_has_a_file_with_equal_content(laptop: Environment) -> None:
     everything = [item for piece in slices(laptop) for item in objects(manifests(laptop, piece))]
 
     texts = render_tree.files(everything)

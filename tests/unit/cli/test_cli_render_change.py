@@ -43,7 +43,7 @@ def commit_of(folder: Path) -> str:
     return git(folder.parent, "rev-parse", "HEAD")[:9]
 
 
-def test_what_a_change_renders_otherwise_is_told_once_and_asks_no_engine(
+def test_rendered_differences_are_reported_once_without_an_engine(
     labelled: Path, invoke: Invoke, pulumi: FakePulumi
 ) -> None:
     result = invoke("render", "laptop", "--base", "HEAD")
@@ -76,7 +76,7 @@ def test_all_environments_are_compared_when_none_is_named(labelled: Path, invoke
     assert (change.operation, change.origin, change.names) == (Operation.UPDATE, Origin.CHANGE, GROUPS)
 
 
-def test_objects_that_come_go_and_stay_in_the_cluster_are_told_apart(
+def test_created_deleted_and_retained_objects_are_reported_separately(
     data_folder: Path, invoke: Invoke, edit: Edit
 ) -> None:
     committed(data_folder)
@@ -142,7 +142,7 @@ def test_markdown_keeps_to_the_limit_of_a_comment_with_its_fences_closed() -> No
     assert "omitted (size limit of comments); `jacquard render --format json` contains all." in text
 
 
-def test_a_base_that_could_not_render_its_own_objects_is_told() -> None:
+def test_a_base_that_cannot_render_its_objects_is_reported() -> None:
     told = [line.plain for line in view.lines(diff(by_head=True))]
 
     assert told == [
@@ -169,7 +169,7 @@ def side_of(environment: Environment, secret: str, argument: str) -> Side:
 
 
 @pytest.mark.parametrize("secret", [CANARY, "another-value"], ids=["of another slice", "that changes"])
-def test_what_a_secret_holds_is_not_told(laptop: Environment, secret: str) -> None:
+def test_the_content_of_a_secret_is_not_shown(laptop: Environment, secret: str) -> None:
     sides = side_of(laptop, CANARY, "nothing"), side_of(laptop, secret, CANARY)
     names = Impact.model_construct(environment="laptop", base="b", head="h")
 

@@ -91,7 +91,7 @@ def with_preview(found: Report, text: str) -> Report:
     return Report(impact=found.impact, hosts=found.hosts, timeline=found.timeline, preview=preview)
 
 
-def test_the_map_has_a_cell_for_each_host_with_the_letter_of_what_happens(shown: Element) -> None:
+def test_the_map_has_a_cell_for_each_host_with_the_letter_of_its_effect(shown: Element) -> None:
     hall = shown.by_id("e0-map").all("div", "hall")[0]
     racks = {
         rack.attributes["data-rack"]: "".join(cell.text or "." for cell in rack.all("b"))
@@ -102,7 +102,7 @@ def test_the_map_has_a_cell_for_each_host_with_the_letter_of_what_happens(shown:
     assert [cell.attributes["title"] for cell in hall.all("b") if "tabindex" in cell.attributes] == ["a01-u01"]
 
 
-def test_the_legend_says_what_each_letter_stands_for(shown: Element) -> None:
+def test_the_legend_explains_each_letter(shown: Element) -> None:
     legend = shown.by_id("e0-map").all("ul", "legend")[0]
     assert [item.text for item in legend.all("li")] == [
         "R replaced 10",
@@ -112,7 +112,7 @@ def test_the_legend_says_what_each_letter_stands_for(shown: Element) -> None:
     ]
 
 
-def test_tables_tell_the_same_without_scripts(shown: Element) -> None:
+def test_tables_have_the_same_content_without_scripts(shown: Element) -> None:
     assert rows(shown.by_id("e0-hosts"))[:3] == [
         ["effect", "hosts", "tenant", "rollout group", "use", "instance type", "cause", "names"],
         [
@@ -170,7 +170,7 @@ def test_edits_and_fields_that_force_a_change_stand_with_their_part(shown: Eleme
     ]
 
 
-def test_a_roll_of_unknown_length_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_rollout_of_unknown_duration_is_marked(tmp_path: Path) -> None:
     found = page(html([report_of(tmp_path, then=("promote acme-train/train gpu-2026.11.1",))]))
 
     rolls = found.by_id("e0-rolls")
@@ -180,7 +180,7 @@ def test_a_roll_of_unknown_length_is_said_to_be_one(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_the_engine_and_policies_say_stands_in_it(promoted: Report) -> None:
+def test_the_report_contains_results_of_engine_and_policies(promoted: Report) -> None:
     found = page(html([with_preview(promoted, "word")]))
 
     assert found.by_id("e0").all("ul", "verdict")[0].text == (
@@ -193,7 +193,7 @@ def test_what_the_engine_and_policies_say_stands_in_it(promoted: Report) -> None
     assert rows(objects)[1] == ["word forces replacement", "word", "none"]
 
 
-def test_nothing_that_happens_is_said_too(tmp_path: Path) -> None:
+def test_no_effect_is_stated(tmp_path: Path) -> None:
     found = page(html([report_of(tmp_path)]))
 
     assert found.all("ul", "verdict")[0].text == "no running workload is affected"
@@ -224,7 +224,7 @@ def test_hostile_texts_are_text(promoted: Report) -> None:
     assert "\u202e" not in text
 
 
-def test_it_needs_nothing_else_and_its_policy_lets_nothing_else_in(promoted: Report) -> None:
+def test_the_page_needs_no_external_resource_and_its_policy_permits_none(promoted: Report) -> None:
     text = html([promoted])
     top = page(text)
 
@@ -246,7 +246,7 @@ def test_several_environments_have_names_of_their_own(promoted: Report) -> None:
     assert [one.attributes["id"] for one in top.all("main")] == ["e0", "e1"]
 
 
-def test_equal_reports_give_equal_bytes(promoted: Report) -> None:
+def test_equal_reports_have_equal_bytes(promoted: Report) -> None:
     assert html([promoted]) == html([promoted])
 
 
@@ -272,7 +272,7 @@ def changed(data_folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("changed")
-def test_the_command_writes_it_beside_what_it_says(invoke: Invoke, tmp_path: Path) -> None:
+def test_the_command_writes_the_report_in_addition_to_its_output(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
 
     told = invoke("impact", "laptop", "--format", "json", "--html", str(file))

@@ -78,7 +78,7 @@ def browser(tmp_path: Path) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_everything_that_is_read_stands_out_from_its_ground(written: Path, theme: int) -> None:
+def test_all_text_contrasts_with_its_background(written: Path, theme: int) -> None:
     style = written.read_text(encoding="utf-8")
     colours = dict(COLOURS.findall(style.split("@media (prefers-color-scheme:dark)")[theme].split("}", maxsplit=1)[0]))
 
@@ -101,7 +101,7 @@ def test_effects_at_a_later_time_have_the_colour_of_the_effect(written: Path) ->
 
 @needs_browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, written: Path, theme: str) -> None:
+def test_the_page_opens_without_errors_and_requests_nothing_else(browser: Page, written: Path, theme: str) -> None:
     browser.theme(theme)
     browser.open(written)
 
@@ -115,7 +115,7 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, w
 
 
 @needs_browser
-def test_pointing_at_a_host_tells_what_befalls_it(browser: Page, written: Path) -> None:
+def test_hovering_over_a_host_shows_its_effect(browser: Page, written: Path) -> None:
     browser.open(written)
 
     browser.point('[title="a02-u03"]')
@@ -141,7 +141,7 @@ def test_arrow_keys_lead_from_host_to_host_and_enter_holds_one(browser: Page, wr
 
 
 @needs_browser
-def test_a_tenant_that_is_chosen_stands_out_also_without_scripts(browser: Page, written: Path) -> None:
+def test_a_selected_tenant_is_highlighted_also_without_scripts(browser: Page, written: Path) -> None:
     browser.script(on=False)
     browser.open(written)
     assert browser.ask("document.documentElement.dataset.ready") is None

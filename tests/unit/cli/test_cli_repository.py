@@ -70,7 +70,7 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
     assert note in result.stderr
 
 
-def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, regions: Path) -> None:
+def test_the_steps_of_the_page_work_without_the_engine(invoke: Invoke, regions: Path) -> None:
     for step in steps("guides/your-own-repository.md"):
         match step:
             case Edit():
@@ -100,7 +100,7 @@ def test_a_further_region_is_in_the_workflows_and_must_be_added_to_the_lists(inv
     assert invoke("new", "edge-4").stderr == ""
 
 
-def test_generated_files_are_current_and_pages_of_ours_stay_away(invoke: Invoke, regions: Path) -> None:
+def test_generated_files_are_current_and_pages_of_the_library_are_not_copied(invoke: Invoke, regions: Path) -> None:
     result = invoke("schema")
 
     assert result.exit_code == 0, result.output
@@ -195,7 +195,7 @@ def installed_from(monkeypatch: pytest.MonkeyPatch, **origin: object) -> None:
     monkeypatch.setattr(pins, "distribution", lambda _: Installed)
 
 
-def test_files_that_are_there_are_not_written_over(invoke: Invoke, tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine\n")
 
     result = invoke("new", "edge-1", "--repository", str(tmp_path))

@@ -166,7 +166,7 @@ def test_wrong_data_are_results_of_impact_too(data_folder: Path, invoke: Invoke,
 
 
 @pytest.mark.parametrize("form", ["sarif", "junit", "github"])
-def test_a_command_that_fails_says_so_in_its_format(invoke: Invoke, form: str) -> None:
+def test_a_failed_command_reports_in_its_format(invoke: Invoke, form: str) -> None:
     result = invoke("impact", "laptop", "--base", "nowhere", "--format", form)
 
     assert result.exit_code == ExitCode.BAD_DATA
@@ -209,7 +209,7 @@ def test_preview_of_a_change_reports_the_engine_in_each_format(
 
 
 @pytest.mark.parametrize("form", ["sarif", "junit", "github"])
-def test_preview_and_up_report_what_the_engine_refuses(invoke: Invoke, pulumi: FakePulumi, form: str) -> None:
+def test_preview_and_up_report_violations_of_the_engine(invoke: Invoke, pulumi: FakePulumi, form: str) -> None:
     pulumi.answer("preview", events="refused", code=255)
 
     result = invoke("preview", "laptop", "--format", form)
@@ -276,7 +276,7 @@ def test_no_value_starts_another_command_of_github() -> None:
     assert noted.message == "50% of x\r\n::error::forged"
 
 
-def test_errors_come_before_warnings_because_github_shows_ten() -> None:
+def test_errors_precede_warnings_because_github_shows_ten() -> None:
     error = replace(HOSTILE, level=Enforcement.MANDATORY, file="z.yaml")
 
     assert [item.level for item in annotations("\n".join(github.lines([HOSTILE, error], "check")))] == [

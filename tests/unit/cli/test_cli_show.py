@@ -92,7 +92,7 @@ def test_one_value_is_one_line(invoke: Invoke, data_folder: Path) -> None:
     }
 
 
-def test_all_of_a_region_counts_what_is_too_long_and_says_how_to_see_it(invoke: Invoke) -> None:
+def test_long_values_of_a_region_are_counted_with_the_command_to_show_them(invoke: Invoke) -> None:
     large = Branch({"hosts": Branch({f"h{number}": Branch() for number in range(60)})})
 
     assert list(show_view.text_lines(large, "lab", "")) == ["hosts: 60 entries  jacquard show lab hosts"]
@@ -135,7 +135,7 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
         (f"{POOL}.nodes.x", f"'x' is unknown in {POOL}.nodes (known: none)"),
     ],
 )  # fmt: skip
-def test_an_unknown_path_is_told_with_the_nearest_one(invoke: Invoke, path: str, message: str) -> None:
+def test_an_unknown_path_is_reported_with_the_nearest_one(invoke: Invoke, path: str, message: str) -> None:
     result = invoke("show", "laptop", path)
 
     assert result.exit_code == ExitCode.BAD_DATA
@@ -218,7 +218,7 @@ def test_many_failure_domains_with_the_same_figures_are_one_row() -> None:
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_told(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+def test_incompatible_options_are_reported(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     result = invoke(*arguments)
 
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")
@@ -239,7 +239,7 @@ UPGRADE = (
 )
 
 
-def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
+def test_upgrades_are_a_table_with_next_steps(invoke: Invoke) -> None:
     lines = invoke("show", "laptop", "upgrades").stdout.splitlines()
 
     assert [line.split() for line in lines[:2]] == [
@@ -255,7 +255,7 @@ def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
 POOLS = ("system,", "train,", "infer")
 
 
-def test_upgrades_that_are_blocked_say_by_what(invoke: Invoke, data_folder: Path) -> None:
+def test_blocked_upgrades_name_the_cause(invoke: Invoke, data_folder: Path) -> None:
     images = data_folder / "catalog" / "images.yaml"
     images.write_text(images.read_text().replace("kubelet: v1.36.1", "kubelet: v1.35.2"))
     lines = invoke("show", "laptop", "upgrades").stdout.splitlines()

@@ -75,7 +75,7 @@ def test_up_answers_as_data_in_order(invoke: Invoke, pulumi: FakePulumi) -> None
 @pytest.mark.parametrize(
     ("events", "code", "word"), [("refused", 4, "refused"), ("gate", 3, "waiting"), ("fail", 1, "failed")]
 )
-def test_a_slice_that_fails_keeps_back_only_what_needs_it(
+def test_a_failed_slice_only_blocks_its_dependents(
     invoke: Invoke, pulumi: FakePulumi, events: str, code: int, word: str
 ) -> None:
     pulumi.answer("up", events="create")
@@ -98,7 +98,7 @@ def test_a_slice_that_fails_keeps_back_only_what_needs_it(
     assert "Traceback" not in result.output
 
 
-def test_several_failures_are_told_each_and_the_worst_gives_the_code(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_each_failure_is_reported_and_the_worst_sets_the_exit_code(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("up", stack="laptop.tenant-acme", events="gate", code=255)
     pulumi.answer("up", stack="laptop.tenant-globex", events="fail", code=255)
 
@@ -116,7 +116,7 @@ def test_several_failures_are_told_each_and_the_worst_gives_the_code(invoke: Inv
     ]
 
 
-def test_what_was_not_done_is_told_as_data(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_skipped_slices_are_reported_as_data(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("up", events="create")
     pulumi.answer("up", stack="laptop.inventory-a", events="gate", code=255)
 
@@ -133,7 +133,7 @@ def test_what_was_not_done_is_told_as_data(invoke: Invoke, pulumi: FakePulumi) -
     assert [answer["stacks"][stack] for stack in STACKS[2:]] == [kept_back] * 4
 
 
-def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_all_runs_end_in_order_when_interrupted(invoke: Invoke, pulumi: FakePulumi) -> None:
     for tenant in ("acme", "globex"):
         pulumi.answer("up", stack=f"laptop.tenant-{tenant}", waits=True)
     pulumi.terminate_caller(waiting=2)
@@ -157,7 +157,7 @@ def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi:
     )
 
 
-def test_a_first_slice_that_cannot_be_planned_is_asked_alone(invoke: Invoke, pulumi: FakePulumi) -> None:
+def test_a_first_slice_whose_plan_fails_is_the_only_one_planned(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("stack export", stdout=RESOURCES)
     pulumi.answer("preview", events="fail", code=255)
 
@@ -184,7 +184,7 @@ def test_down_destroys_each_slice_after_those_that_need_it(
     assert region == ["laptop"]
 
 
-def test_a_slice_that_cannot_be_destroyed_keeps_what_it_needs(
+def test_a_slice_that_cannot_be_destroyed_keeps_its_dependencies(
     invoke: Invoke, pulumi: FakePulumi, data_folder: Path, edit: Edit
 ) -> None:
     edit(data_folder / "laptop" / "region.yaml", "stage: rehearsal", "stage: development")

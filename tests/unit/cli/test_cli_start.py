@@ -69,7 +69,7 @@ def test_a_verb_loads_no_other_verb() -> None:
     assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.data.inventory", "policies"} == set()
 
 
-def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for() -> None:
+def test_a_check_loads_no_cluster_client_and_no_unused_format() -> None:
     done = run(_LOADED, "check", "--help")
 
     loaded = set(done.stderr.split())
@@ -126,7 +126,7 @@ def test_ctrl_c_while_modules_load_ends_with_130_and_no_word(module: str) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_ctrl_c_in_a_verb_ends_with_130_and_says_how_to_go_on() -> None:
+def test_ctrl_c_in_a_verb_exits_with_130_and_names_the_next_step() -> None:
     done = run(_INTERRUPTED_WHILE_RUNNING, "doctor")
 
     assert (done.returncode, done.stdout) == (130, "")

@@ -41,13 +41,13 @@ def assert_only_previewed(pulumi: FakePulumi) -> None:
     assert all("--config-file" in call for call in pulumi.calls if call[0] == "preview")
 
 
-def test_a_preview_of_what_was_never_applied(invoke: Any, unmade: FakePulumi) -> None:
+def test_a_preview_before_the_first_apply(invoke: Any, unmade: FakePulumi) -> None:
     assert invoke("preview", "laptop").exit_code == ExitCode.OK
 
     assert_only_previewed(unmade)
 
 
-def test_a_preview_of_a_change_of_what_was_never_applied(
+def test_a_preview_of_a_change_before_the_first_apply(
     invoke: Any, unmade: FakePulumi, data_folder: Path, edit: Any
 ) -> None:
     committed(data_folder)

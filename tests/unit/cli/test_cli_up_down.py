@@ -84,7 +84,7 @@ def test_up_writes_the_number_of_changed_resources_as_metrics(
     assert series in file.read_text(encoding="utf-8")
 
 
-def test_a_cluster_of_a_rehearsal_ends_after_what_is_in_it(invoke: Invoke, pulumi: Any, local: Local) -> None:
+def test_a_cluster_of_a_local_region_is_deleted_after_its_content(invoke: Invoke, pulumi: Any, local: Local) -> None:
     del local
     kubeconfigs = paths.kubeconfigs("laptop")
     kubeconfigs.mkdir(parents=True)
@@ -182,7 +182,7 @@ def test_preview_answers_as_data(invoke: Invoke, pulumi: Any) -> None:
     }
 
 
-def test_preview_shows_the_engines_own_diff_when_asked(invoke: Invoke, pulumi: Any) -> None:
+def test_preview_shows_the_engines_own_diff_on_request(invoke: Invoke, pulumi: Any) -> None:
     pulumi.answer("preview", events="bump", stdout="~ spec.template: a => b\n")
 
     result = invoke("preview", "laptop", "--diff")
@@ -273,7 +273,7 @@ def test_down_removes_a_local_region_although_its_data_is_broken(
     assert local.calls == ["down laptop"]
 
 
-def test_a_cluster_that_cannot_be_woken_is_told(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_cannot_be_started_is_reported(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     def call(arguments: list[str], variables: object) -> str:
         del variables
         return "port 6443 is taken" if arguments[-1] == "globex-lab" else ""

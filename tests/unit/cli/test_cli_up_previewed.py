@@ -17,7 +17,7 @@ def sha(text: str) -> str:
     return inputs.sha256(text.encode())[:12]
 
 
-def test_what_was_previewed_is_applied_after_a_squash_merge_too(change: Change) -> None:
+def test_previewed_changes_are_applied_after_a_squash_merge_too(change: Change) -> None:
     change.preview()
     home = change.data.parent
     git(home, "checkout", "-q", "-b", "merged", change.base), git(home, "merge", "-q", "--squash", change.head)
@@ -32,7 +32,7 @@ def test_what_was_previewed_is_applied_after_a_squash_merge_too(change: Change) 
     assert [call[2] for call in change.pulumi.calls if call[0] == "up"][-1] == "laptop"
 
 
-def test_equal_inputs_give_equal_bytes(change: Change) -> None:
+def test_equal_inputs_result_in_equal_bytes(change: Change) -> None:
     first = change.preview().read_bytes()
 
     assert change.preview().read_bytes() == first
@@ -80,7 +80,7 @@ def test_another_change_is_refused_with_all_that_it_moves(change: Change) -> Non
     assert "\n  acme has not approved part " in told
 
 
-def test_an_apply_by_somebody_else_meanwhile_is_refused(change: Change) -> None:
+def test_an_apply_by_another_user_meanwhile_is_rejected(change: Change) -> None:
     change.preview()
     quiet = {**STATE, "deployment": {**STATE["deployment"], "manifest": {"time": "2026-11-22"}}}  # type: ignore[dict-item]
     change.pulumi.answer("stack export", stdout=json.dumps(quiet))
@@ -117,7 +117,7 @@ def test_each_thing_that_is_attested_is_held_to(change: Change) -> None:
         assert told[name] == change.refusal(f"{name}: was {short(flipped)}, is {short(value)}")
 
 
-def test_a_word_that_is_taken_back_or_over_refuses_and_one_that_is_given_later_helps(
+def test_a_withdrawn_or_changed_approval_blocks_and_a_later_one_is_accepted(
     change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = change.data / "laptop" / "approvals.yaml"
@@ -145,7 +145,7 @@ def test_an_old_preview_and_one_of_the_future_are_refused(change: Change, monkey
         assert change.refused() == change.refusal(held + moment)
 
 
-def test_a_history_that_is_not_here_is_told(change: Change) -> None:
+def test_a_missing_history_is_reported(change: Change) -> None:
     change.preview()
     path = change.folder / "attestation.json"
     path.write_text(path.read_text().replace(change.base, "0" * 40))
@@ -165,7 +165,7 @@ def test_a_history_that_is_not_here_is_told(change: Change) -> None:
     ],
     ids=["none", "no JSON", "another statement"],
 )
-def test_what_is_no_statement_is_refused(change: Change, text: str | None, told: str) -> None:
+def test_a_file_that_is_no_statement_is_rejected(change: Change, text: str | None, told: str) -> None:
     change.folder.mkdir()
     if text:
         (change.folder / "attestation.json").write_text(text)
@@ -211,9 +211,7 @@ def test_a_stack_that_could_not_be_previewed_leaves_no_statement(change: Change)
     assert not statement.exists()
 
 
-def test_stacks_whose_objects_are_the_same_are_left_alone(
-    change: Change, edit: Callable[[Path, str, str], None]
-) -> None:
+def test_stacks_with_unchanged_objects_are_skipped(change: Change, edit: Callable[[Path, str, str], None]) -> None:
     """The preview did not include them, so their changes were not reviewed."""
     edit(change.data / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     change.base = commit(change.data.parent)

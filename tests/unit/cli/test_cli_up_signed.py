@@ -24,7 +24,7 @@ def keys(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_preview_that_is_signed_by_who_may_is_applied(change: Change, keys: Path) -> None:
+def test_a_preview_signed_by_a_permitted_key_is_applied(change: Change, keys: Path) -> None:
     shutil.copy(keys / "signers", change.data.parent / "signers")
     change.write("laptop/region.yaml", "previews: {up_applies: previewed, signers: signers}\n")
     commit(change.data.parent)

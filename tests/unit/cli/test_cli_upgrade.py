@@ -268,7 +268,7 @@ def test_a_clone_of_the_library_is_upgraded_by_git(invoke: Invoke) -> None:
     )
 
 
-def test_equal_files_give_equal_archives(tmp_path: Path) -> None:
+def test_equal_files_result_in_equal_archives(tmp_path: Path) -> None:
     written = Written(version="1.0.0", region="edge-1", texts={"b": "2\r\n", "a": "ö\n"})
     (tmp_path / FILE).write_bytes(packed(written))
 

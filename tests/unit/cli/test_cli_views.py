@@ -70,7 +70,7 @@ def test_a_settled_region_fits_a_narrow_terminal_and_looks_the_same_on_a_wide_on
     assert text(screen) == SHOWN
 
 
-def test_what_is_not_as_ordered_is_told_with_its_reasons() -> None:
+def test_unreconciled_objects_are_shown_with_reasons() -> None:
     broken = replace(
         STATUS,
         settled=False,
@@ -95,7 +95,7 @@ def test_what_is_not_as_ordered_is_told_with_its_reasons() -> None:
     ]
 
 
-def test_dpus_that_are_not_as_pinned_are_told_though_nobody_waits_for_them() -> None:
+def test_dpus_that_differ_from_their_pins_are_shown_without_being_awaited() -> None:
     why = "2 of 8 DPUs are in phase Node Effect"
     images = {"bfb-2.9.2": 6, "bfb-3.2.0": 2}
     waiting = replace(
@@ -109,7 +109,7 @@ def test_dpus_that_are_not_as_pinned_are_told_though_nobody_waits_for_them() -> 
     assert lines[-1] == "laptop: settled, everything matches the data, except the DPUs of 1 DPUDeployment"
 
 
-def test_a_chart_that_is_not_settled_says_why() -> None:
+def test_an_unsettled_chart_is_shown_with_its_reason() -> None:
     why = "Flux has not installed the pinned version yet"
     screen = console()
     status_view.show(screen, replace(STATUS, charts=[replace(STATUS.charts[0], settled=False, why=[why])]))
@@ -125,7 +125,7 @@ def test_a_release_that_is_not_ready_has_a_reason() -> None:
     assert "acme-train  0/1    cilium is not ready: timed out" in text(screen).splitlines()
 
 
-def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(
+def test_the_summary_shows_changes_duration_and_next_steps(
     laptop: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -166,14 +166,14 @@ def test_the_summary_has_the_addresses_of_the_monitoring(laptop: Environment) ->
     )
 
 
-def test_a_summary_of_nothing_done_says_no_changes(laptop: Environment) -> None:
+def test_a_summary_without_changes_says_no_changes(laptop: Environment) -> None:
     screen = console()
     summary.show(screen, laptop, STATUS, {"laptop.bootstrap": {}, "laptop": {}}, {"region": 2.0})
 
     assert "laptop: no changes, 1 of 1 cluster and 5 of 5 nodes ready\n" in text(screen)
 
 
-def test_an_up_that_waited_in_vain_says_what_hangs() -> None:
+def test_an_up_that_times_out_names_the_unready_objects() -> None:
     hanging = replace(STATUS, settled=False, why=[f"reason {number}" for number in range(14)])
 
     assert summary.unsettled(hanging, 600) == "\n".join(

@@ -62,7 +62,7 @@ def bare(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("words", VERBS)
-def test_a_verb_needs_python_alone(words: str, bare: dict[str, str], tmp_path: Path) -> None:
+def test_a_verb_only_needs_python(words: str, bare: dict[str, str], tmp_path: Path) -> None:
     arguments = words.format(out=tmp_path / "out").split()
     done = subprocess.run([JACQUARD, *arguments], env=bare, capture_output=True, text=True, check=False)
 
@@ -72,7 +72,7 @@ def test_a_verb_needs_python_alone(words: str, bare: dict[str, str], tmp_path: P
 
 
 @pytest.mark.parametrize("verb", ["check", "impact", "render", "allocate", "promote", "show"])
-def test_a_verb_does_not_even_load_what_an_engine_or_a_forge_needs(verb: str) -> None:
+def test_a_verb_does_not_load_modules_for_engines_or_forges(verb: str) -> None:
     load = f"from jacquard.cli.panels import VERBS; VERBS[{verb!r}].load()"
     code = f"import json, sys; {load}; print(json.dumps([*sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True)

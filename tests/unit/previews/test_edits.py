@@ -41,7 +41,7 @@ def test_an_entry_of_a_list_is_called_by_its_name(head: Path) -> None:
     assert changed(head, "tenants/acme.yaml", "nodes: 10", "nodes: 9") == [(place, path, 10, 9)]
 
 
-def test_what_is_gone_has_the_line_that_it_had(head: Path) -> None:
+def test_removed_values_have_their_previous_line(head: Path) -> None:
     found = changed(head, "tenants/acme.yaml", "    egress: public\n", "")
     assert found == [(resolved("tenants/acme.yaml:<vpcs.acme.egress>", LAPTOP), "vpcs.acme.egress", "public", None)]
 

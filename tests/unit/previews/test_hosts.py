@@ -33,7 +33,7 @@ def test_a_promotion_falls_on_the_nodes_of_its_groups_and_not_on_their_spares(tm
     assert found == {"replaced, at once": [*A01, *A02]}
 
 
-def test_hosts_come_and_go_where_groups_scale(tmp_path: Path) -> None:
+def test_hosts_are_added_and_removed_when_groups_scale(tmp_path: Path) -> None:
     fewer = ("tenants/acme.yaml", "nodes: 10", "nodes: 8")
     assert touched(tmp_path, fewer, then=("allocate",)) == {"goes, at once": ["a01-u05", "a02-u05"]}
 
@@ -50,7 +50,7 @@ def test_drained_hosts_are_the_nodes_of_the_vpc_and_not_its_spares(tmp_path: Pat
     assert found == [one.host.host for one in nodes if (one.pool or "").startswith("acme-train/")]
 
 
-def test_what_the_platform_lets_go_itself_happens_in_turn(tmp_path: Path) -> None:
+def test_automatic_releases_of_dpus_happen_in_turn(tmp_path: Path) -> None:
     release = ("region.yaml", "  management_api:", "  release: {}\n  management_api:")
     found = touched(tmp_path, release, ("tenants/acme.yaml", "egress: public", "egress: none"))
     assert "replaced, in turn" in found
@@ -72,7 +72,7 @@ def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) ->
     assert [one.host.host for one in found[-3:]] == ["a04-u04", "a04-u05", "a04-u06"]
 
 
-def test_untouched_hosts_are_told_with_what_they_are_there_for(tmp_path: Path) -> None:
+def test_unaffected_hosts_are_shown_with_their_use(tmp_path: Path) -> None:
     bench = edited(tmp_path, "laptop", [], ())
     environment = bench.load()
 
@@ -112,7 +112,7 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Impact:
         ("somewhere of globex", "globex", 7),
     ],
 )
-def test_what_nobody_decided_falls_on_every_host_of_the_part(
+def test_undecided_effects_apply_to_every_host_of_the_part(
     nothing: Impact, part: str, tenant: str | None, expected: int
 ) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
@@ -143,7 +143,7 @@ def test_pods_that_restart_in_a_cluster_disturb_all_its_hosts(
     assert len([one for one in found if one.effect is effect]) == expected
 
 
-def test_the_worst_of_several_comes_first(nothing: Impact) -> None:
+def test_the_worst_of_several_effects_is_first(nothing: Impact) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     mild = undecided("acme-train/train/a01", "acme").model_copy(
         update={"falls_on": Subject.NODES, "effect": Effect.IN_PLACE, "when": When.NEXT_ROLL}
@@ -158,7 +158,7 @@ def test_the_worst_of_several_comes_first(nothing: Impact) -> None:
     assert found["a02-u01"].rows == (1,)
 
 
-def test_a_row_may_name_a_host_that_nobody_has(nothing: Impact) -> None:
+def test_a_row_may_name_an_unknown_host(nothing: Impact) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     named = undecided("hall a", None).model_copy(update={"falls_on": Subject.HOSTS, "hosts": ("a01-u01", "gone")})
     found = hosts(environment, environment, nothing.model_copy(update={"rows": (named,)}))

@@ -15,7 +15,7 @@ TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "impacts.y
 
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: case["name"])
-def test_an_edit_does_what_the_table_says(case: dict[str, Any], tmp_path: Path) -> None:
+def test_an_edit_has_the_effect_of_the_table(case: dict[str, Any], tmp_path: Path) -> None:
     bench = edited(tmp_path, case.get("environment", "laptop"), case.get("edits", ()), case.get("then", ()))
 
     assert bench.report() == ""

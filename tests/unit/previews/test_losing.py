@@ -58,7 +58,7 @@ def test_an_add_on_in_use_is_held_with_its_users_named(laptop: Any, asked: list[
     [plan(suspend=True), plan("operators"), plan("gone"), plan(kubeConfig=None)],
     ids=["at rest", "ours", "ended", "here"],
 )
-def test_nobody_is_asked_about_what_uninstalls_nothing_or_goes_with_its_cluster(
+def test_no_cluster_is_queried_for_releases_that_uninstall_nothing_or_are_deleted_with_it(
     gone: Plan, laptop: Any, asked: list[Uninstalled]
 ) -> None:
     assert removals.held(gone, laptop.load()) == []

@@ -49,7 +49,7 @@ def read(*files: Path, minutes: int = 10) -> dict[str, CollectedFacts]:
     return read_facts(files, ("laptop", "lab"), now=MOMENT + dt.timedelta(minutes=minutes))
 
 
-def test_each_part_and_all_together_are_told_with_their_jobs(promoted: Impact) -> None:
+def test_each_part_and_the_total_are_shown_with_their_jobs(promoted: Impact) -> None:
     found = occupied(promoted, given())
 
     acme = [Occupied(tenant="acme", nodes=1, pods=1, gpus=8), Occupied(tenant="acme", nodes=1, pods=2, gpus=8)]
@@ -61,7 +61,7 @@ def test_each_part_and_all_together_are_told_with_their_jobs(promoted: Impact) -
     assert found.facts_at == MOMENT
 
 
-def test_people_read_how_many_nodes_jobs_run_on_and_by_facts_of_when(promoted: Impact) -> None:
+def test_the_text_shows_nodes_with_jobs_and_the_age_of_facts(promoted: Impact) -> None:
     found = occupied(promoted, given())
 
     assert list(verdict(found, MOMENT + dt.timedelta(minutes=12)))[-1] == (
@@ -104,7 +104,7 @@ def test_pods_on_nodes_of_no_pool_may_be_those_of_any(promoted: Impact) -> None:
     assert [cells(part)[-1] for part in parts(found.rows)] == ["unknown"]
 
 
-def test_a_cluster_that_came_after_the_facts_is_unknown_and_what_is_known_is_a_least(promoted: Impact) -> None:
+def test_a_cluster_newer_than_the_facts_is_unknown_and_the_total_is_a_lower_bound(promoted: Impact) -> None:
     rows = (promoted.rows[0], promoted.rows[0].model_copy(update={"part": "acme-new/train/a01"}))
     found = occupied(promoted.model_copy(update={"rows": rows}), given())
 
@@ -124,14 +124,14 @@ def test_a_cluster_that_came_after_the_facts_is_unknown_and_what_is_known_is_a_l
         ({"falls_on": Subject.CONTROL_PLANES}, False),
     ],
 )
-def test_jobs_are_told_of_what_is_disturbed(promoted: Impact, others: dict[str, Any], disturbed: bool) -> None:  # noqa: FBT001 - a case
+def test_jobs_are_shown_for_disrupted_nodes(promoted: Impact, others: dict[str, Any], disturbed: bool) -> None:  # noqa: FBT001 - a case
     found = occupied(changed(promoted, **others), given())
 
     assert [row.occupancy is not None for row in found.rows] == [disturbed]
     assert (found.occupancy is not None) == disturbed
 
 
-def test_facts_that_are_too_old_say_nothing_of_now(promoted: Impact, tmp_path: Path) -> None:
+def test_outdated_facts_are_not_used(promoted: Impact, tmp_path: Path) -> None:
     file = written(tmp_path)
 
     assert read(file, minutes=60)["laptop"].unfit is None
@@ -147,7 +147,7 @@ def test_facts_of_the_future_are_a_clock_that_is_wrong(tmp_path: Path) -> None:
     )
 
 
-def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
+def test_all_unusable_files_are_reported_together(tmp_path: Path) -> None:
     good, twice = written(tmp_path, "good.json"), written(tmp_path, "twice.json")
     newer = written(tmp_path, "newer.json", schema_version=3, sites=[])
     other, evil = (
@@ -186,7 +186,7 @@ def test_facts_of_the_first_version_are_read_without_faults(tmp_path: Path) -> N
     assert (read(file)["laptop"].facts.faults, read(file)["laptop"].facts.history) == (None, None)
 
 
-def test_equal_facts_give_equal_comments(promoted: Impact) -> None:
+def test_equal_facts_result_in_equal_comments(promoted: Impact) -> None:
     assert comment([occupied(promoted, given())]) == comment([occupied(promoted, given())])
     assert "| occupied |" in comment([occupied(promoted, given())])
 

@@ -69,7 +69,7 @@ def test_a_waiver_that_is_not_needed_any_more_fixes_nothing() -> None:
     assert told(judged(offence("t", waived=True)), judged()) == []
 
 
-def test_a_waiver_is_told_with_the_days_that_it_has_left() -> None:
+def test_a_waiver_is_shown_with_its_remaining_days() -> None:
     [found] = told(judged(), judged(offence("t", waived=True)))
 
     assert found.waiver is not None
@@ -82,7 +82,7 @@ def test_the_same_offence_of_many_objects_is_one() -> None:
     assert found.objects == ("Template c/t-1 in cluster management", "Template c/t-2 in cluster management")
 
 
-def test_what_the_engine_repeats_is_told_once_and_what_only_it_knows_besides() -> None:
+def test_violations_repeated_by_the_engine_are_shown_once_and_its_own_in_addition() -> None:
     known = offence("t-1")
     said = [
         events.Violation(policy="no-x", mandatory=True, urn=Urn("u"), message=f"No x.\n{known}"),
@@ -96,7 +96,7 @@ def test_what_the_engine_repeats_is_told_once_and_what_only_it_knows_besides() -
     ]
 
 
-def test_what_refuses_stands_first_and_credentials_are_not_told() -> None:
+def test_blocking_violations_are_first_and_credentials_are_not_shown() -> None:
     fixed, new = offence("t", found="a"), offence("t", found="got https://me:hunter22@x.example/y")
     found = told(judged(fixed), judged(new))
 

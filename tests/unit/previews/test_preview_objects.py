@@ -64,13 +64,13 @@ HALF = body(data={"x": "2", "y": "1"})
         ),
     ],
 )
-def test_why_an_object_changes_is_told_field_by_field(
+def test_the_reasons_of_a_change_are_shown_by_field(
     there: Body, declared: Body, operation: str, base: tuple[Body, ...], head: tuple[Body, ...], expected: list[Any]
 ) -> None:
     assert [told(one) for one in found(step(there, declared, operation), base=base, head=head)] == expected
 
 
-def test_drift_is_told_as_what_would_put_it_back_whatever_the_change_does() -> None:
+def test_drift_is_shown_as_its_revert_independent_of_the_change() -> None:
     changes = found(step(ONE, HALF), drift=(step(TWO, ONE),), base=(ONE,), head=(HALF,))
 
     assert [told(one) for one in changes] == [
@@ -79,7 +79,7 @@ def test_drift_is_told_as_what_would_put_it_back_whatever_the_change_does() -> N
     ]
 
 
-def test_entries_of_lists_are_told_by_name() -> None:
+def test_list_entries_are_shown_by_name() -> None:
     was = body(spec={"taints": [{"name": "a", "v": 1}, {"name": "b", "v": 1}]})
     will = body(spec={"taints": [{"name": "b", "v": 2}]})
     [change] = found(step(was, will), base=(was,), head=(will,))
@@ -99,7 +99,7 @@ def test_the_same_change_of_many_hosts_is_one_with_all_their_names() -> None:
     assert told(change) == ("update", "earlier", [("spec.online", "true", "false")])
 
 
-def test_members_of_a_set_come_and_go_one_by_one_and_patches_are_objects_too() -> None:
+def test_members_of_a_set_are_added_and_removed_individually_and_patches_are_objects_too() -> None:
     patch = {"apiVersion": "v1", "kind": "Firmware", "namespace": "n", "names": ["p"], "fields": {"spec": {"v": 1}}}
     nowhere = {"apiVersion": "v1", "kind": "Profile", "names": ["q"], "fields": {"spec": {}}, "madeOf": "a"}
     was = {"members": {"a": body(name="a"), "b": body(name="b")}, "patches": {}}
@@ -114,7 +114,7 @@ def test_members_of_a_set_come_and_go_one_by_one_and_patches_are_objects_too() -
     ]
 
 
-def test_a_replacement_names_what_forces_it_and_stands_first_after_what_is_deleted() -> None:
+def test_a_replacement_names_its_cause_and_follows_deletions() -> None:
     changes = found(step(ONE, TWO), step(HALF, ONE, "replace", forced_by=("data.x",)))
 
     assert [(one.operation, one.forced_by) for one in changes] == [
@@ -144,7 +144,7 @@ ENCODED = base64.b64encode(CANARY.encode()).decode()
     ],
 )
 @pytest.mark.parametrize("gone", [True, False])
-def test_no_secret_is_told_wherever_it_stands_old_or_new(holder: Body, gone: bool) -> None:  # noqa: FBT001
+def test_no_old_or_new_secret_is_shown_anywhere(holder: Body, gone: bool) -> None:  # noqa: FBT001
     plain = body(str(holder["kind"]), spec={"url": "none"})
     sides = (holder, plain) if gone else (plain, holder)
     [change] = found(step(*sides), base=(sides[0],), head=(sides[1],))
@@ -155,7 +155,7 @@ def test_no_secret_is_told_wherever_it_stands_old_or_new(holder: Body, gone: boo
     assert ENCODED not in text
 
 
-def test_what_a_secret_holds_is_masked_in_error_texts_too() -> None:
+def test_the_content_of_a_secret_is_masked_in_error_texts_too() -> None:
     secrets = Secrets.of([body("Secret", data={"k": ENCODED})])
 
     assert (
@@ -164,14 +164,14 @@ def test_what_a_secret_holds_is_masked_in_error_texts_too() -> None:
     )
 
 
-def test_names_of_secrets_are_told() -> None:
+def test_names_of_secrets_are_shown() -> None:
     was, will = (body(spec={"credentialsRef": {"name": name}, "bmcSecretRef": name}) for name in ("one", "two"))
     [change] = found(step(was, will), base=(was,), head=(will,))
 
     assert [(one.old, one.new) for one in change.fields] == [('"one"', '"two"'), ('"one"', '"two"')]
 
 
-def test_what_only_the_engine_calls_other_is_named_without_a_value() -> None:
+def test_differences_known_to_the_engine_only_are_named_without_a_value() -> None:
     [change] = found(step(ONE, ONE, differing=("data.x",)))
 
     assert told(change) == ("update", Origin.EARLIER, [("data.x", SECRET, SECRET)])

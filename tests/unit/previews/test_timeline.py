@@ -44,7 +44,7 @@ AT_ONCE = ("tenants/acme.yaml", "strategy: idle, ", "")
 """Nodes are drained for at most an hour, with any workload."""
 
 
-def test_nobody_knows_when_a_roll_has_ended_that_waits_for_jobs(tmp_path: Path) -> None:
+def test_a_rollout_that_waits_for_jobs_has_no_known_end(tmp_path: Path) -> None:
     found = rolled(tmp_path, ("region.yaml", STEPS))
 
     lane = of_acme(found).lanes[0]
@@ -89,7 +89,7 @@ def test_a_wave_begins_within_a_window_and_may_end_after_it(tmp_path: Path) -> N
     assert found.minutes == 9 * DAY_MINUTES
 
 
-def test_a_window_that_nothing_holds_rolls_to_is_only_told(tmp_path: Path) -> None:
+def test_a_window_that_is_not_enforced_is_only_shown(tmp_path: Path) -> None:
     tenant = of_acme(rolled(tmp_path, *held("annotate")))
 
     assert not tenant.held
@@ -135,7 +135,7 @@ def test_a_paused_pool_rolls_at_no_time(tmp_path: Path) -> None:
     assert (lane.waves, lane.roll.paused) == ((), True)
 
 
-def test_a_roll_on_spares_takes_them_while_it_lasts(tmp_path: Path) -> None:
+def test_a_rollout_with_spares_uses_them_until_it_ends(tmp_path: Path) -> None:
     lane = of_acme(
         rolled(
             tmp_path,

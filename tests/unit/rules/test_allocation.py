@@ -89,7 +89,7 @@ def test_a_host_may_change_its_pool_within_a_cluster(laptop: Any) -> None:
     }
 
 
-def test_a_tenant_that_comes_moves_nobody(laptop: Any) -> None:
+def test_a_new_tenant_moves_no_allocation(laptop: Any) -> None:
     before = laptop.load().allocations
     text = (laptop.folder / GLOBEX).read_text(encoding="utf-8")
     text = (
@@ -117,7 +117,7 @@ def test_a_pool_that_shrinks_keeps_its_hosts_as_spares(laptop: Any) -> None:
     assert (after.groups["acme-train/train/a01"].nodes, after.groups["acme-train/train/a02"].nodes) == (4, 3)
 
 
-def test_a_new_group_of_a_pool_runs_what_the_pool_runs(laptop: Any) -> None:
+def test_a_new_group_of_a_pool_gets_the_image_of_the_pool(laptop: Any) -> None:
     laptop.edit("images.lock.yaml", "acme-train/train/a02", "acme-train/train/a09")
     laptop.allocate()
 
@@ -184,7 +184,7 @@ def test_nothing_is_allocated_when_something_cannot_be(laptop: Any) -> None:
         allocate(laptop.load())
 
 
-def test_what_must_be_sound_before_anything_is_allocated(laptop: Any) -> None:
+def test_data_that_must_be_valid_before_an_allocation(laptop: Any) -> None:
     laptop.edit("allocations.lock.yaml", "vni: 10001", "vni: 10000")
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.11.2 ")
     number, digest = "allocations.lock.yaml:<vpcs.globex.vni>", "allocations.lock.yaml:<digest>"
@@ -196,7 +196,7 @@ def test_what_must_be_sound_before_anything_is_allocated(laptop: Any) -> None:
     assert told == [laptop.resolved(place) for place in (number, digest, image)]
 
 
-def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:
+def test_a_region_without_lock_files_is_reported_with_the_next_step(laptop: Any) -> None:
     for name in ("allocations.lock.yaml", "images.lock.yaml"):
         (laptop.folder / name).unlink()
     assert laptop.report() == (
@@ -207,7 +207,7 @@ def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:
     assert laptop.report() == ""
 
 
-def test_rollout_groups_whose_names_join_to_the_same_are_told(laptop: Any) -> None:
+def test_rollout_groups_with_equal_joined_names_are_reported(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "name: infer", "name: train-u")
     environment = laptop.load()
     groups = dict.fromkeys(("acme-train/train/u-a03", "acme-train/train-u/a03"), GroupAllocation(nodes=1))

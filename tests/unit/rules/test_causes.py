@@ -63,7 +63,7 @@ def _lose_all_rows(path: Path) -> None:
         ),
     ],
 )
-def test_what_is_lost_is_told_alone(laptop: Any, folder: str, edit: Any, text: str) -> None:
+def test_a_missing_file_is_the_only_problem(laptop: Any, folder: str, edit: Any, text: str) -> None:
     edit(laptop.folder / folder)
 
     assert laptop.report() == laptop.resolved(f"environments/laptop: 1 problem\n  {text}")
@@ -128,7 +128,7 @@ def test_an_environment_whose_files_are_no_files_is_known(laptop: Any, name: str
     assert environments(laptop.root) == ["laptop"]
 
 
-def test_rows_that_are_lost_are_told_once_a_pool(laptop: Any) -> None:
+def test_missing_rows_are_reported_once_for_each_pool(laptop: Any) -> None:
     _lose_all_rows(laptop.folder / "inventory")
 
     report = laptop.report()

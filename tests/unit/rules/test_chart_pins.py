@@ -48,7 +48,7 @@ def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(lapt
     assert laptop.report() == ""
 
 
-def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
+def test_a_cluster_added_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
     with_newer_release(laptop)
     with_waves(laptop, "canary_tenants: [acme]")
     write(laptop, after_wave(laptop.load(), 1))

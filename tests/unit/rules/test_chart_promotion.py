@@ -67,7 +67,7 @@ def test_a_newer_release_in_the_catalogue_changes_no_object_and_is_offered(lapto
     assert offer.do == f"jacquard promote laptop {PROMOTED} --to {NEW} --plan"
 
 
-def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any) -> None:
+def test_a_chart_is_promoted_over_three_clusters_in_two_waves_and_rolled_back(three: Any) -> None:
     environment = three.load()
     plan = Promotion(environment, PROMOTED, "data").plan()
     assert [[group.key for group in wave.groups] for wave in plan] == [[EVAL, GLOBEX], [ACME]]
@@ -86,7 +86,7 @@ def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any
     assert back.image_pins.previous.get(PROMOTED) is None
 
 
-def test_the_lock_file_says_of_an_open_rollout_who_has_what_and_where_it_began(three: Any) -> None:
+def test_the_lock_file_records_versions_and_start_of_an_open_rollout(three: Any) -> None:
     lines = lock_text(after_wave(three.load(), 1).image_pins).splitlines()
     begun, there = "cilium-1.20.0@d1b30a879e2239de", "cilium-1.20.1@ce238828d3d15dee"
 
@@ -125,7 +125,7 @@ def test_a_wave_changes_the_objects_of_its_clusters_and_no_others(three: Any) ->
     }
 
 
-def test_a_later_wave_changes_the_source_alone_where_a_pin_is(three: Any) -> None:
+def test_a_later_wave_only_changes_the_source_of_pinned_clusters(three: Any) -> None:
     pinned = after_wave(after_wave(three.load(), 1), 2, "globex-eval", "globex-lab")
     back = at(pinned, Promotion(pinned, PROMOTED, None).all_at_once())
     before, after = rendered(pinned), rendered(back)
@@ -133,7 +133,7 @@ def test_a_later_wave_changes_the_source_alone_where_a_pin_is(three: Any) -> Non
     assert {key.partition(" ")[0] for key in before if before[key] != after[key]} == {"OCIRepository"}
 
 
-def test_an_open_rollout_goes_back_to_where_it_began(three: Any) -> None:
+def test_an_open_rollout_is_rolled_back_to_its_start(three: Any) -> None:
     first = after_wave(three.load(), 1)
     back = at(first, Promotion(first, PROMOTED, None).all_at_once())
 
@@ -141,7 +141,7 @@ def test_an_open_rollout_goes_back_to_where_it_began(three: Any) -> None:
     assert back.image_pins.rollouts == {}
 
 
-def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any) -> None:
+def test_a_chart_with_canary_tenants_is_not_promoted_everywhere_together(three: Any) -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(three.load(), PROMOTED, NEW).all_at_once()
 
@@ -214,7 +214,7 @@ def test_without_evidence_there_is_no_second_wave(three: Any) -> None:
         Promotion(first, PROMOTED, NEW).next_wave(2)
 
 
-def test_an_operator_of_vms_that_comes_by_its_chart_is_promoted(laptop: Any) -> None:
+def test_a_vm_operator_delivered_by_its_chart_is_promoted(laptop: Any) -> None:
     environment = by_charts(laptop.load())
     [old] = environment.versions.releases("kubevirt-operator")
     newer = changed(old, version="v1.9.1", digest=f"sha256:{'c' * 64}")

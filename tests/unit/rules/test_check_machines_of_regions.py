@@ -11,7 +11,7 @@ from two_regions import REAL, expected, reports
 from components.rules.checks import check_neighbours, check_regions
 
 
-def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any, laptop: Any) -> None:
+def test_a_machine_is_in_one_region_unless_it_is_simulated(both: Any, laptop: Any) -> None:
     found = check_regions(both(REAL, ("zone: laptop", "zone: palmtop"), first=(REAL,)))["palmtop"]
 
     assert len(found) == 3 * 30
@@ -38,7 +38,7 @@ def _guids(first: str, last: str) -> tuple[str, str]:
         ("0200000000000000", "ffffffffffffffff", "move one"),
     ],
 )
-def test_a_guid_is_given_in_one_region_unless_it_is_simulated(
+def test_a_guid_is_allocated_in_one_region_unless_it_is_simulated(
     both: Any, laptop: Any, first: str, last: str, remedy: str
 ) -> None:
     mine, theirs = _guids("0200000000008000", "0200000000008fff"), _guids(first, last)
@@ -60,7 +60,7 @@ def test_simulated_ports_may_have_guids_in_common(both: Any) -> None:
     assert check_regions(both(guids, first=(guids,))) == {}
 
 
-def test_a_port_of_infiniband_is_in_one_region_checked_with_others_or_alone(both: Any, laptop: Any) -> None:
+def test_an_infiniband_port_is_in_one_region_in_joint_and_separate_checks(both: Any, laptop: Any) -> None:
     add_column(laptop, "port_guids", {"a01-u02": " ".join(f"0x946dae03000001{port:02x}" for port in range(8))})
     palmtop, other = both(REAL, first=(REAL,))
     together, alone = check_regions([palmtop, other])["palmtop"], check_neighbours(palmtop, laptop.root)
@@ -94,7 +94,7 @@ def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: An
     ]
 
 
-def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: Any, laptop: Any) -> None:
+def test_local_regions_may_share_bucket_names_since_no_store_creates_them(both: Any, laptop: Any) -> None:
     backup = 'backup: {schedule: "0 */6 * * *", endpoint: https://o.example, bucket: etcd, secret: etcd-backup}'
     kept = ("      max_clusters: 20\n", f"      max_clusters: 20\n      {backup}\n")
 

@@ -30,7 +30,9 @@ def test_regions_that_nothing_connects_may_repeat_networks_and_numbers(both: Any
     assert reports(both(("  vni: 10000-19999\n", BACKBONE))) == {}
 
 
-def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_is_free(both: Any, laptop: Any) -> None:
+def test_shared_numbers_on_one_backbone_are_reported_at_the_later_region_with_a_free_range(
+    both: Any, laptop: Any
+) -> None:
     environments = both(
         ("  vni: 10000-19999\n", "  vni: 15000-15999\n  backbone: wan-1\n"),
         ("asn: 4200000000-4200009999", "asn: 4200009999-4200020000"),
@@ -109,9 +111,7 @@ def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or
     assert [line for line in lines if "border" in line] == ([] if report is None else [expected(laptop, report)])
 
 
-def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behind_its_border(
-    both: Any, laptop: Any
-) -> None:
+def test_networks_behind_edge_routers_are_in_no_other_region(both: Any, laptop: Any) -> None:
     edits, first = _borders("{networks: [172.20.0.0/24]}", "{networks: [10.65.0.0/24, 172.20.0.0/24]}")
     apart = (("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),)
 
@@ -131,7 +131,7 @@ def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
     assert reports(both(*APART, first=(("  vni: 10000-19999\n", BACKBONE),))) == {}
 
 
-def test_a_network_inside_another_regions_is_told_with_both_names(both: Any, laptop: Any) -> None:
+def test_a_network_inside_another_regions_is_reported_with_both_names(both: Any, laptop: Any) -> None:
     inside = [(old, new.replace("10.129.0.0/16", "10.64.8.0/24")) for old, new in APART]
     environments = both(*inside, first=(("  vni: 10000-19999\n", BACKBONE),))
 

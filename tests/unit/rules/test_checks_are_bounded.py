@@ -13,7 +13,7 @@ from jacquard.machine import paths
 HALL = "inventory/hall-a.csv"
 
 
-def test_a_rule_stops_after_more_problems_than_people_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_stops_after_a_limit_of_problems_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.rules.checks.MAX_PROBLEMS", 2)
     laptop = load_environment("laptop", paths.ROOT / "environments")
     doubled = laptop.model_copy(update={"hosts": (*laptop.hosts[:4], *laptop.hosts)})

@@ -58,7 +58,7 @@ def test_data_that_change_leave_dpus_behind_and_flash_none(laptop: Any, field: s
 
 
 @pytest.mark.parametrize("field", WITHOUT_OTHER_USE)
-def test_what_only_templates_are_made_of_changes_no_object_at_all(laptop: Any, field: str) -> None:
+def test_fields_that_only_templates_use_change_no_object(laptop: Any, field: str) -> None:
     before = rendered(laptop.load())
 
     assert rendered(outdated(laptop, field)) == before
@@ -124,7 +124,7 @@ GO_ON = (
         (3, f"--wave 3: the next wave is 2; {GO_ON}"),
     ],
 )
-def test_an_open_rollout_goes_on_wave_by_wave_only(laptop: Any, number: int | None, text: str) -> None:
+def test_an_open_rollout_continues_wave_by_wave_only(laptop: Any, number: int | None, text: str) -> None:
     environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     promotion = Promotion(there, DPUS, "data")
@@ -170,7 +170,7 @@ def test_evidence_that_shows_too_little_is_refused(laptop: Any, case: str) -> No
     assert [(found.file, found.text) for found in caught.value.problems] == [("evidence.json", text) for text in texts]
 
 
-def test_an_open_rollout_goes_back_the_last_wave_first(laptop: Any) -> None:
+def test_an_open_rollout_is_rolled_back_last_wave_first(laptop: Any) -> None:
     environment = outdated(laptop)
     first = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     second = at(first, Promotion(first, DPUS, "data").next_wave(2, seen(first, "unassigned")))
@@ -182,7 +182,7 @@ def test_an_open_rollout_goes_back_the_last_wave_first(laptop: Any) -> None:
     assert back.all_at_once().dpu_intents == environment.image_pins.dpu_intents
 
 
-def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
+def test_a_finished_rollout_is_rolled_back_together(laptop: Any) -> None:
     environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").all_at_once())
     home = at(there, Promotion(there, DPUS, None).all_at_once())
@@ -219,7 +219,7 @@ def test_an_image_that_the_region_does_not_name_is_refused(laptop: Any, version:
     assert str(caught.value) == laptop.resolved(text)
 
 
-def test_a_new_vpc_gets_dpus_like_most_others_whatever_the_data_say(laptop: Any) -> None:
+def test_a_new_vpc_gets_dpus_with_the_intent_of_most_others(laptop: Any) -> None:
     environment = outdated(laptop)
     there = at(environment, Promotion(environment, DPUS, "data").next_wave(1))
     model = tenant("initech")

@@ -21,7 +21,7 @@ def _told(laptop: Any) -> list[str]:
         ("services: 10.65.0.0/20", "services: 10.65.0.0/21"),
     ],
 )
-def test_what_was_edited_there_is_no_mistake_of_the_data(laptop: Any, old: str, new: str) -> None:
+def test_edits_of_a_lock_file_are_no_mistake_of_the_data(laptop: Any, old: str, new: str) -> None:
     laptop.edit(ALLOCATIONS, old, new)
 
     [line] = _told(laptop)
@@ -29,7 +29,7 @@ def test_what_was_edited_there_is_no_mistake_of_the_data(laptop: Any, old: str, 
     assert line.startswith(laptop.resolved(f"{ALLOCATIONS}:LINE digest: "))
 
 
-def test_a_number_that_was_edited_is_told_where_it_stands_and_no_range_is_blamed(laptop: Any) -> None:
+def test_an_edited_number_is_reported_at_its_position_without_range_problems(laptop: Any) -> None:
     laptop.edit(ALLOCATIONS, "vni: 10001, asn: 4200000001", "vni: 31, asn: 32")
 
     asn, vni, digest = _told(laptop)

@@ -35,7 +35,7 @@ def test_without_the_file_there_is_no_fleet(both: Any, laptop: Any) -> None:
     assert load_fleet(laptop.root).regions == {}
 
 
-def test_listed_regions_are_accepted_and_rehearsals_may_be_omitted(both: Any, laptop: Any) -> None:
+def test_listed_regions_are_accepted_and_local_regions_may_be_omitted(both: Any, laptop: Any) -> None:
     write(laptop.root, f"{HEAD}  palmtop: {OPEN}\n")
 
     assert lines(both, laptop.root, REAL) == {}
@@ -89,7 +89,7 @@ def test_a_retired_region_has_neither_tenants_nor_hosts(both: Any, laptop: Any) 
 
 
 @pytest.mark.parametrize("status", ["building", "draining", "retired"])
-def test_a_region_that_takes_no_orders_does_not_grow(laptop: Any, status: str) -> None:
+def test_a_region_closed_for_orders_does_not_grow(laptop: Any, status: str) -> None:
     write(laptop.root, f"{HEAD}  laptop: {{status: {status}, jurisdictions: [us]}}\n")
     base = laptop.load()
     fewer = base.model_copy(update={"tenants": base.tenants[:1]})

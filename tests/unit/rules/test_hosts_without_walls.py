@@ -44,7 +44,7 @@ def _waiving(region: Environment, *subjects: str) -> Environment:
 
 
 @pytest.mark.parametrize("isolation", OPEN)
-def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(isolation: Isolation) -> None:
+def test_tenants_with_nodes_are_reported_together_without_host_isolation(isolation: Isolation) -> None:
     region = _region(_behind(isolation, "ant"), _behind(isolation, "bee"))
 
     one, other = without_isolation(region)
@@ -57,13 +57,13 @@ def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(
 
 
 @pytest.mark.parametrize("isolation", OPEN)
-def test_a_tenant_beside_others_on_dpus_is_told_and_they_are_not(isolation: Isolation) -> None:
+def test_a_tenant_next_to_tenants_on_dpus_is_reported_and_they_are_not(isolation: Isolation) -> None:
     others = (_behind(Isolation.DPF_HBN, "bee"), _behind(Isolation.DPF_OVN, "cat"))
 
     assert _told(_region(_behind(isolation, "ant"), *others)) == ["ant"]
 
 
-def test_each_vpc_of_a_tenant_is_told_whether_nodes_are_in_it_or_not() -> None:
+def test_each_vpc_of_a_tenant_is_reported_with_or_without_nodes() -> None:
     ant = _behind(Isolation.KUBE_OVN, "ant")
     second = changed(ant.vpcs[0], name="later", isolation=Isolation.POLICY_ONLY)
     region = _region(changed(ant, vpcs=(*ant.vpcs, second)), _behind(Isolation.DPF_HBN, "bee"))
@@ -75,11 +75,11 @@ def test_each_vpc_of_a_tenant_is_told_whether_nodes_are_in_it_or_not() -> None:
 
 
 @pytest.mark.parametrize("others", [(), (_behind(Isolation.DPF_HBN, "bee", 0),)], ids=["alone", "no other has nodes"])
-def test_a_tenant_whom_nobody_else_with_nodes_is_beside_may_have_any_backend(others: tuple[TenantSpec, ...]) -> None:
+def test_the_only_tenant_with_nodes_may_have_any_backend(others: tuple[TenantSpec, ...]) -> None:
     assert _told(_region(_behind(Isolation.POLICY_ONLY, "ant"), *others)) == []
 
 
-def test_a_tenant_without_nodes_is_told_once_it_has_some() -> None:
+def test_a_tenant_without_nodes_is_reported_when_it_gets_some() -> None:
     bee = _behind(Isolation.DPF_HBN, "bee")
 
     assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 0), bee)) == []
@@ -104,7 +104,7 @@ def test_nodes_of_a_cluster_with_another_name_count_too() -> None:
     assert "; create a new VPC with dpf-hbn, " in text
 
 
-def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
+def test_a_vpc_whose_edge_routers_would_change_under_nodes_is_the_only_problem() -> None:
     region = allocated(_region(_behind(Isolation.DPF_HBN, "ant"), _behind(Isolation.DPF_HBN, "bee")))
     edited = changed(region, tenants=(_behind(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
 
@@ -112,7 +112,7 @@ def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
     assert _told(edited) == []
 
 
-def test_a_waiver_lets_the_tenant_be_that_it_names_and_no_other() -> None:
+def test_a_waiver_only_permits_the_named_tenant() -> None:
     region = _region(_behind(Isolation.KUBE_OVN, "ant"), _behind(Isolation.KUBE_OVN, "bee"))
 
     assert _refused(region) == ["ant", "bee"]
@@ -121,7 +121,7 @@ def test_a_waiver_lets_the_tenant_be_that_it_names_and_no_other() -> None:
     assert [problem.subject for problem, _ in waived(_waiving(region, "ant", "bee"))] == ["ant", "bee"]
 
 
-def test_a_tenant_whose_hosts_reach_the_platform_is_told_beside_others() -> None:
+def test_a_tenant_whose_hosts_reach_the_platform_is_reported_with_others() -> None:
     ant, bee = _behind(Isolation.DPF_OVN, "ant"), _behind(Isolation.DPF_HBN, "bee")
 
     [problem] = unfiltered_hosts(_region(ant, bee))

@@ -99,14 +99,14 @@ def test_each_edit_of_the_page_is_claimed_once() -> None:
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(APPLIED.values())))
-def test_what_is_applied_has_a_test_of_the_engine(file: str, name: str) -> None:
+def test_applied_edits_have_a_test_with_the_engine(file: str, name: str) -> None:
     tree = ast.parse(text(paths.ROOT / "tests" / "e2e" / f"{file}.py"))
 
     assert name in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("edit", FLASHED)
-def test_each_word_for_what_dpus_are_makes_another_object_and_changes_none(laptop: Any, edit: str) -> None:
+def test_each_flash_field_creates_a_new_object_and_changes_none(laptop: Any, edit: str) -> None:
     kind, changes = FLASHED[edit]
     laptop.edit(*DATA["mirror"][0])
     laptop.promote_dpus()  # Promote to the newest templates first, since any edit would do so as well.
@@ -121,7 +121,7 @@ def test_each_word_for_what_dpus_are_makes_another_object_and_changes_none(lapto
 
 
 @pytest.mark.parametrize("edit", REFUSED)
-def test_what_is_refused_is_refused_by_the_rule_that_the_page_names(laptop: Any, edit: str) -> None:
+def test_rejected_edits_are_rejected_by_the_rule_on_the_page(laptop: Any, edit: str) -> None:
     rule, edits = REFUSED[edit]
     for change in edits:
         laptop.edit(*change)

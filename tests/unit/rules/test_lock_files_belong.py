@@ -39,7 +39,7 @@ def _promoted(laptop: Any) -> None:
 
 @pytest.mark.parametrize("file", [ALLOCATIONS, PINS])
 @pytest.mark.parametrize("left", [None, "schema_version: 1\n"])
-def test_a_lost_lock_file_is_not_written_anew(laptop: Any, file: str, left: str | None) -> None:
+def test_a_missing_lock_file_is_not_recreated(laptop: Any, file: str, left: str | None) -> None:
     _git(laptop, "init", "--quiet")
     _git(laptop, "add", ".")
     _git(laptop, "commit", "--quiet", "--message", "before")
@@ -68,7 +68,7 @@ def test_only_a_new_region_begins_empty(laptop: Any) -> None:
 
 
 @pytest.mark.parametrize("files", [(ALLOCATIONS,), (PINS,), (ALLOCATIONS, PINS)])
-def test_lock_files_of_another_region_are_refused_and_nothing_else_is_said(laptop: Any, files: tuple[str, ...]) -> None:
+def test_lock_files_of_another_region_are_the_only_problem(laptop: Any, files: tuple[str, ...]) -> None:
     mine = {file: (laptop.folder / file).read_text() for file in files}
     for file in files:
         shutil.copy(ENVIRONMENTS / "lab" / file, laptop.folder / file)
@@ -110,7 +110,7 @@ def test_a_lock_file_that_is_older_than_the_other_is_refused(laptop: Any, file: 
     assert _refusal(laptop, edits_meant=True).startswith("environments/laptop: 0 problems")
 
 
-def test_a_pin_that_went_back_alone_is_seen_though_no_number_changed(laptop: Any) -> None:
+def test_a_reverted_pin_is_detected_without_a_changed_number(laptop: Any) -> None:
     older = (laptop.folder / PINS).read_text()
     _promoted(laptop)
     assert laptop.report() == ""
@@ -124,7 +124,7 @@ def test_a_pin_that_went_back_alone_is_seen_though_no_number_changed(laptop: Any
 @pytest.mark.parametrize(
     ("section", "name", "nodes"), [("vpcs", "acme", 16), ("vpcs", "globex", 4), ("clusters", "globex-lab", 4)]
 )
-def test_numbers_that_nodes_run_by_are_never_given_anew(laptop: Any, section: str, name: str, nodes: int) -> None:
+def test_numbers_of_running_nodes_are_never_allocated_again(laptop: Any, section: str, name: str, nodes: int) -> None:
     text = (laptop.folder / ALLOCATIONS).read_text()
     (laptop.folder / ALLOCATIONS).write_text(re.sub(rf"(?m)^  {name}: .*\n", "", text))
 
@@ -136,7 +136,7 @@ def test_numbers_that_nodes_run_by_are_never_given_anew(laptop: Any, section: st
     assert told in _refusal(laptop, edits_meant=True)
 
 
-def test_both_lock_files_are_asked_back_where_a_tenant_takes_what_others_ran_on(laptop: Any) -> None:
+def test_both_lock_files_are_required_if_a_tenant_would_get_numbers_of_others(laptop: Any) -> None:
     text = (laptop.folder / "tenants" / "globex.yaml").read_text(encoding="utf-8").replace("globex", "abc")
     (laptop.folder / "tenants" / "abc.yaml").write_text(text, encoding="utf-8")
     for file in (ALLOCATIONS, PINS):
@@ -151,7 +151,7 @@ def test_both_lock_files_are_asked_back_where_a_tenant_takes_what_others_ran_on(
     )
 
 
-def test_a_new_region_is_not_asked_for_lock_files_that_it_never_had(laptop: Any) -> None:
+def test_a_new_region_requires_no_lock_files(laptop: Any) -> None:
     for file in (ALLOCATIONS, PINS):
         (laptop.folder / file).unlink()
 

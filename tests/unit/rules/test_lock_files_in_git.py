@@ -65,7 +65,7 @@ def test_two_branches_that_each_add_a_tenant_conflict(laptop: Any) -> None:
         assert ours != theirs
 
 
-def test_a_file_in_conflict_says_how_to_resolve_it(laptop: Any) -> None:
+def test_a_file_in_conflict_is_reported_with_its_resolution(laptop: Any) -> None:
     files = _conflicting(laptop)
     (laptop.folder / GLOBEX).write_text("<<<<<<< ours\n", encoding="utf-8")
     lines = [(laptop.root / file).read_text(encoding="utf-8").split("<<<<<<< ")[0].count("\n") + 1 for file in files]
@@ -108,7 +108,7 @@ def test_either_side_of_each_conflict_is_brought_up_to_date_by_allocate(laptop: 
     assert laptop.report() == ""
 
 
-def test_a_tenant_that_leaves_beside_one_that_comes_conflicts_too(laptop: Any) -> None:
+def test_parallel_removal_and_addition_of_tenants_conflict_too(laptop: Any) -> None:
     assert _git(laptop, "init", "--quiet", "--initial-branch", "main").returncode == 0
     _add_rack(laptop)
     _commit(laptop, "before")
@@ -124,7 +124,7 @@ def test_a_tenant_that_leaves_beside_one_that_comes_conflicts_too(laptop: Any) -
     assert f"laptop/{ALLOCATIONS}" in _git(laptop, "diff", "--name-only", "--diff-filter=U").stdout.split()
 
 
-def test_a_hand_edit_is_told_and_allocate_makes_it_a_change_like_any_other(laptop: Any) -> None:
+def test_a_manual_edit_is_reported_and_allocate_accepts_it_as_a_change(laptop: Any) -> None:
     digest = laptop.load().allocations.digest
     laptop.edit(ALLOCATIONS, "10.65.17.64/27", "10.65.17.96/27")
     edited = digest_of(laptop.load().allocations)
@@ -157,7 +157,7 @@ def test_a_lock_file_without_digest_is_a_hand_edit_and_allocate_refuses_it(lapto
     assert laptop.report() == ""
 
 
-def test_a_number_that_is_given_and_in_quarantine_is_told(laptop: Any) -> None:
+def test_a_number_that_is_allocated_and_in_quarantine_is_reported(laptop: Any) -> None:
     laptop.edit(ALLOCATIONS, "region:", "quarantine:\n  gone/gone: {vnis: [10001], prefixes: [10.64.0.0/17]}\nregion:")
     laptop.sign()
 

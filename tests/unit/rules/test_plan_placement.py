@@ -64,7 +64,7 @@ def test_a_cluster_stays_where_it_is_when_another_data_store_is_emptier(laptop: 
     assert stores(laptop.load()) == {"acme-train": "shared-a", "globex-lab": "shared-a"}
 
 
-def test_a_cluster_that_grew_above_the_limit_is_told_to_move(laptop: Any) -> None:
+def test_a_cluster_above_the_limit_is_reported_with_a_move(laptop: Any) -> None:
     laptop.edit(ACME, ", data_store: shared-a", "")
     laptop.edit(*DEDICATED)
     laptop.edit("region.yaml", "  dedicated:", "  dedicated_above_nodes: 10\n  dedicated:")
@@ -78,7 +78,7 @@ def test_a_cluster_that_grew_above_the_limit_is_told_to_move(laptop: Any) -> Non
     ]
 
 
-def test_a_cluster_that_no_data_store_can_take_is_told_why(placed: Any) -> None:
+def test_a_cluster_without_a_suitable_data_store_is_reported_with_reasons(placed: Any) -> None:
     placed.edit("region.yaml", "max_clusters: 20", "max_clusters: 1")
 
     _, [problem] = control_plane_pins(placed.load())

@@ -58,7 +58,7 @@ def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
         ),
     ],
 )
-def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str, text: str) -> None:
+def test_rejected_promotions_state_the_reason(laptop: Any, pool: str, version: str, text: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         promote(laptop.load(), pool, version)
     assert str(caught.value) == laptop.resolved(text)
@@ -71,7 +71,7 @@ def test_an_image_is_promoted_once_the_channel_has_it(laptop: Any) -> None:
     assert promote(laptop.load(), "acme-train/train", new).node("acme-train/train/a01").image == new
 
 
-def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
+def test_nodes_use_the_mirror_with_images_that_support_it(laptop: Any) -> None:
     laptop.edit("region.yaml", "mirror: registry.laptop.cloud.example", "mirror: mirror.example")
     for _ in ("gpu-2026.10.2", "gpu-2026.11.1"):
         laptop.edit("../catalog/images.yaml", ", registry_hosts: true", "")
@@ -101,7 +101,7 @@ def test_nodes_get_their_address_by_their_next_promotion(laptop: Any) -> None:
     assert after.node("acme-train/infer/a03") == before.node("acme-train/infer/a03")
 
 
-def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
+def test_an_unknown_image_is_reported_with_existing_ones(laptop: Any) -> None:
     environment = laptop.load()
     known = ", ".join(image.version for image in environment.images.images)
     with pytest.raises(SpecError) as caught:
@@ -146,7 +146,7 @@ def test_the_image_before_is_a_way_back_by_its_name_too(laptop: Any) -> None:
     assert Promotion(there, "acme-train/train", None).all_at_once() == before
 
 
-def test_what_is_older_may_name_the_way_back(laptop: Any) -> None:
+def test_an_older_image_can_be_a_rollback_target(laptop: Any) -> None:
     lock = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
     images = laptop.load().images
     older = images.images[0].model_copy(update={"version": "gpu-2026.9.1", "released": dt.date(2026, 9, 1)})
@@ -202,7 +202,7 @@ WAIVER = (
 )
 
 
-def test_a_pool_with_a_waiver_may_leave_the_channel_when_somebody_promotes_it(laptop: Any) -> None:
+def test_a_pool_with_a_waiver_can_be_promoted_outside_the_channel(laptop: Any) -> None:
     (laptop.folder / "waivers.yaml").write_text(WAIVER)
     environment = laptop.load()
     [train] = [item for item in pools(environment) if item.key == "acme-train/train"]

@@ -48,7 +48,7 @@ def refusal(error: pytest.ExceptionInfo[SpecError]) -> list[str]:
     return str(error.value).splitlines()[1:]
 
 
-def test_what_the_data_asks_for_does_not_run_before_it_is_promoted(ready: Any) -> None:
+def test_requested_versions_do_not_run_before_a_promotion(ready: Any) -> None:
     environment = ready.load()
 
     assert ready.report() == ""
@@ -63,7 +63,7 @@ def test_what_the_data_asks_for_does_not_run_before_it_is_promoted(ready: Any) -
     assert control_plane(promoted, "acme-train").version == "v1.36.1"
 
 
-def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
+def test_a_promotion_to_the_running_version_changes_nothing(laptop: Any) -> None:
     environment = laptop.load()
 
     assert promote_control_plane(environment, "acme-train", "v1.35.2") == environment.image_pins
@@ -159,7 +159,7 @@ NO_IMAGE = (
 )
 
 
-def test_a_control_plane_goes_to_no_minor_version_without_an_image_for_each_pool(ready: Any) -> None:
+def test_a_control_plane_upgrade_requires_an_image_for_each_pool(ready: Any) -> None:
     ready.edit("../catalog/images.yaml", "kubelet: v1.36.1", "kubelet: v1.35.2")
 
     with pytest.raises(SpecError) as error:
@@ -189,7 +189,7 @@ def test_a_patch_of_the_minor_version_that_runs_needs_no_image(laptop: Any) -> N
     assert lock.control_planes["acme-train"].version == "v1.35.2"
 
 
-def test_upgrades_say_the_next_version_whether_images_are_ready_and_what_to_do(laptop: Any) -> None:
+def test_upgrades_show_the_next_version_image_readiness_and_steps(laptop: Any) -> None:
     [acme, globex] = upgrades(laptop.load())
 
     assert (acme.version, acme.next, acme.blocks) == ("v1.35.2", "v1.36.1", ())
@@ -200,7 +200,7 @@ def test_upgrades_say_the_next_version_whether_images_are_ready_and_what_to_do(l
     )
 
 
-def test_upgrades_say_what_blocks_as_the_promotion_would(ready: Any) -> None:
+def test_upgrades_show_the_same_blockers_as_the_promotion(ready: Any) -> None:
     ready.edit("../catalog/images.yaml", "kubelet: v1.36.1", "kubelet: v1.35.2")
 
     [acme, _] = upgrades(ready.load())
@@ -243,7 +243,7 @@ def test_a_cluster_moves_from_a_shared_data_store_to_its_own(ready: Any) -> None
     assert isinstance(control_plane(moved, "acme-train").data_store, MadeEtcd)
 
 
-def test_a_move_that_the_data_does_not_ask_for_is_refused(ready: Any) -> None:
+def test_an_unrequested_version_change_is_rejected(ready: Any) -> None:
     with pytest.raises(SpecError) as error:
         move_data_store(ready.load(), "acme-train", "dedicated")
 

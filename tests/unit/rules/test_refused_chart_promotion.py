@@ -18,7 +18,7 @@ from components.rollout.promotion import Promotion
 from components.specs.reading.problems import SpecError
 
 
-def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> None:
+def test_a_release_without_the_set_values_is_not_promoted(laptop: Any) -> None:
     with_newer_release(laptop)
     laptop.edit(
         "region.yaml",
@@ -88,7 +88,7 @@ def test_a_release_without_a_required_fix_is_not_a_target(laptop: Any) -> None:
     assert Promotion(laptop.load(), "charts/kueue", "0.17.3").plan()
 
 
-def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
+def test_an_older_release_is_only_reached_by_a_rollback(laptop: Any) -> None:
     with_newer_release(laptop)
     with_newer_release(laptop, CHART, "1.20.2", "d")
     environment = laptop.load()
@@ -100,12 +100,12 @@ def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
         Promotion(newest, PROMOTED, NEW)
 
 
-def test_a_chart_that_no_cluster_has_is_told(laptop: Any) -> None:
+def test_a_chart_without_clusters_is_reported(laptop: Any) -> None:
     with pytest.raises(SpecError, match="no cluster has 'charts/kamaji'"):
         Promotion(laptop.load(), "charts/kamaji", "data")
 
 
-def test_what_comes_by_manifests_is_not_promoted_as_a_chart(laptop: Any) -> None:
+def test_an_operator_delivered_by_manifests_is_not_promoted_as_a_chart(laptop: Any) -> None:
     expected = (
         r"versions.yaml:\d+  manifests\[\d\]: 'charts/kubevirt-operator' is installed from manifests, without waves;"
         r" edit version and digest here"

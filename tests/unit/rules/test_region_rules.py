@@ -17,7 +17,7 @@ _RULES = {rule_name(rule): rule for rule in (*ALL.references, *ALL.data, *ALL.lo
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
-def test_a_rule_tells_a_contradiction_and_is_silent_after_the_remedy(laptop: Any, case: Case) -> None:
+def test_a_rule_reports_a_contradiction_until_the_remedy_is_applied(laptop: Any, case: Case) -> None:
     assert _report(laptop, case["rule"]) == ""
 
     apply_mistakes(laptop, case)

@@ -103,7 +103,7 @@ def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> Non
     )
 
 
-def test_a_rack_that_stands_in_two_halls(laptop: Any) -> None:
+def test_a_rack_in_two_halls(laptop: Any) -> None:
     environment = laptop.load()
     first, second, *_ = environment.hosts
     hosts = (first, second.model_copy(update={"hall": "b"}))

@@ -12,7 +12,7 @@ _CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
-def test_no_remedy_leads_back_to_what_was_said_before(laptop: Any, case: Case) -> None:
+def test_no_remedy_leads_back_to_an_earlier_problem(laptop: Any, case: Case) -> None:
     apply_mistakes(laptop, case)
 
     left = follow_all(laptop).left

@@ -9,7 +9,7 @@ from components.rules.checks import descriptions
 from jacquard.machine import paths
 
 
-def test_each_rule_stands_once_in_the_table_of_the_page() -> None:
+def test_each_rule_is_once_in_the_table_of_the_page() -> None:
     page = (paths.ROOT / "docs/reference/rules.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| ")]
 
@@ -18,5 +18,5 @@ def test_each_rule_stands_once_in_the_table_of_the_page() -> None:
     assert named == Counter(descriptions().keys())
 
 
-def test_each_rule_says_what_it_reports() -> None:
+def test_each_rule_describes_its_reports() -> None:
     assert [name for name, text in descriptions().items() if not text.startswith("Report ")] == []

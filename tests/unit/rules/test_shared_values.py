@@ -100,7 +100,7 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
         ),
     ],
 )
-def test_an_edit_of_the_catalogue_is_told_once_and_where_it_was_made(
+def test_an_edit_of_the_catalogue_is_reported_once_at_its_position(
     tmp_path: Path, name: str, kind: str, value: str, edited: str, text: str
 ) -> None:
     bench = Workbench(copy_data(tmp_path, name), name)
@@ -113,7 +113,7 @@ def test_an_edit_of_the_catalogue_is_told_once_and_where_it_was_made(
     assert bench.report() == ""
 
 
-def test_what_else_is_wrong_is_told_beside_an_edit(tmp_path: Path) -> None:
+def test_further_problems_are_reported_in_addition_to_an_edit(tmp_path: Path) -> None:
     bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
     _edit(bench, "gb200-nvl72", "nodes_per_rack: 18", "nodes_per_rack: 36")
     _edit(bench, "h100-ib-8", "infiniband_ports: 8", "infiniband_ports: 16")
@@ -145,7 +145,7 @@ def _edit(bench: Workbench, kind: str, old: str, new: str) -> None:
     path.write_text(before + name + after.replace(old, new, 1), encoding="utf-8")
 
 
-def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> None:
+def test_a_fabric_that_loses_a_hall_of_its_clusters_is_reported(tmp_path: Path) -> None:
     bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
     bench.edit("region.yaml", "halls: [a, b]", "halls: [a]")
 

@@ -57,7 +57,7 @@ def _models() -> dict[str, frozenset[str]]:
     return {item.__name__: frozenset(item.model_fields) for item in every if issubclass(item, Spec)}
 
 
-def test_each_row_names_what_keeps_it_and_all_of_that_is_there() -> None:
+def test_each_row_names_existing_checks() -> None:
     cells = rows()
 
     assert len(cells) > 50

@@ -23,7 +23,7 @@ def vms(count: int) -> list[VirtualMachineSpec]:
     return [VirtualMachineSpec(name=f"vm-{number}", size="cpu-4", image="debian-13") for number in range(count)]
 
 
-def test_a_thousand_vms_one_by_one_are_refused_and_told_to_be_a_fleet() -> None:
+def test_a_thousand_single_vms_are_rejected_with_a_fleet_as_remedy() -> None:
     [told] = single_machines(ordering(*vms(1000)))
 
     assert told.text == (

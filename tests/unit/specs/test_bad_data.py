@@ -14,7 +14,7 @@ _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
-def test_a_mistake_is_told_with_its_remedy_and_the_remedy_works(laptop: Any, case: Case) -> None:
+def test_a_mistake_is_reported_with_a_working_remedy(laptop: Any, case: Case) -> None:
     apply_mistakes(laptop, case)
     assert laptop.report() == expected(laptop, case)
 

@@ -84,7 +84,7 @@ def excepted(field: str) -> bool:
     return field in EXCEPTIONS or f"{field.partition('.')[0]}.*" in EXCEPTIONS
 
 
-def test_every_field_has_an_effect_or_says_why_not() -> None:
+def test_every_field_has_an_effect_or_an_exception() -> None:
     assert {field for field in unread() if not excepted(field)} == set()
 
 

@@ -23,7 +23,7 @@ def mend(laptop: Any) -> list[FixedFile]:
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
-def test_what_the_corpus_marks_is_mended(laptop: Any, case: Case) -> None:
+def test_marked_cases_of_the_corpus_are_fixed(laptop: Any, case: Case) -> None:
     apply_mistakes(laptop, case)
     marked = expected_fixes(laptop, case)
 
@@ -78,7 +78,7 @@ def test_a_file_of_another_program_becomes_the_one_it_was(
     assert (laptop.folder / file).read_bytes() == before
 
 
-def test_several_things_in_one_file_are_mended_at_once_and_lines_are_those_of_the_file(laptop: Any) -> None:
+def test_several_problems_of_one_file_are_fixed_together_with_original_line_numbers(laptop: Any) -> None:
     laptop.edit(ACME, "nodes: 10", 'nodes: "10"    # ten')
     laptop.edit(ACME, "workload: training", "workload: on")
     laptop.edit(REGION, "storage: 10.2.0.0/17", "storage: '10.2.0.9/17'  # for NFS")
@@ -123,7 +123,7 @@ def test_a_link_stays_a_link_to_the_file_that_is_mended(laptop: Any) -> None:
         ("vpcs:", "vpcs: &all"),
     ],
 )
-def test_what_can_mean_two_things_is_left_to_people(laptop: Any, old: str, new: str) -> None:
+def test_ambiguous_problems_are_not_fixed(laptop: Any, old: str, new: str) -> None:
     laptop.edit(ACME, old, new)
 
     assert list(fixed_files(laptop.root, laptop.name)) == []

@@ -99,7 +99,7 @@ def test_logins_signatures_and_named_values_are_masked(text: str) -> None:
         "redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/437XR1138R2",
     ],
 )
-def test_what_is_no_secret_is_shown(text: str) -> None:
+def test_texts_without_secrets_are_shown(text: str) -> None:
     assert masked(text) == text
     assert "://" not in text or secret_in_url(text) == ""
 

@@ -15,7 +15,7 @@ def packed(*parts: bytes) -> str:
 
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("comment", ["", " ops@cloud.example"])
-def test_a_whole_key_is_taken_as_it_stands(kind: str, comment: str) -> None:
+def test_a_complete_key_is_accepted_unchanged(kind: str, comment: str) -> None:
     key = f"{kind} {packed(kind.encode(), bytes(32))}{comment}"
 
     assert ssh_key(key) == key
@@ -37,6 +37,6 @@ def test_a_whole_key_is_taken_as_it_stands(kind: str, comment: str) -> None:
         f"no-pty ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))}",
     ],
 )
-def test_what_is_no_whole_key_is_refused_with_what_to_write(text: str) -> None:
+def test_an_incomplete_key_is_rejected_with_a_remedy(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be a complete public SSH key .*; write the content of the \.pub"):
         ssh_key(text)

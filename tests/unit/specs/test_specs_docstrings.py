@@ -77,7 +77,7 @@ def test_every_field_and_every_member_of_the_data_has_a_docstring(path: Path) ->
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_docstrings_of_modules_classes_fields_and_constants_stand_alone(folder: str) -> None:
+def test_docstrings_of_modules_classes_fields_and_constants_are_self_contained(folder: str) -> None:
     files = (paths.ROOT / folder).rglob("*.py")
 
     assert {str(path): found for path in files if (found := fragments(parsed(path)))} == {}

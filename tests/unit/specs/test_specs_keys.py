@@ -9,7 +9,7 @@ import pytest
 from components.specs import keys
 
 
-def test_what_is_joined_is_split_again() -> None:
+def test_joined_keys_are_split_again() -> None:
     pool = keys.pool_key("acme-train", "train")
     group, wave = keys.group_key(pool, "a01"), keys.wave_key(pool, 12)
 

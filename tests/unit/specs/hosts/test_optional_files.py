@@ -91,7 +91,7 @@ def _optional(environment: Any) -> dict[str, Any]:
     return {name: getattr(environment, name).model_dump(exclude_defaults=True) for name in names}
 
 
-def test_files_that_are_not_there_say_nothing(laptop: Any) -> None:
+def test_missing_optional_files_are_no_problem(laptop: Any) -> None:
     for file in ("../catalog/firmware.yaml", "../catalog/add_ons.yaml", "waivers.yaml"):
         (laptop.folder / file).unlink(missing_ok=True)
 
@@ -101,7 +101,7 @@ def test_files_that_are_not_there_say_nothing(laptop: Any) -> None:
     assert (environment.out_of_service, environment.host_tests) == ({}, {})
 
 
-def test_files_that_are_there_are_read(laptop: Any) -> None:
+def test_existing_optional_files_are_read(laptop: Any) -> None:
     for file, text in FILES.items():
         (laptop.folder / file).write_text(f"schema_version: 1\n{text}", encoding="utf-8")
 
@@ -168,7 +168,7 @@ def test_a_guid_of_a_port_in_another_form_is_written_plainly(laptop: Any, given:
     )
 
 
-def test_what_is_no_guid_of_a_port_is_told_with_one(laptop: Any) -> None:
+def test_an_invalid_port_guid_is_reported_with_a_valid_one(laptop: Any) -> None:
     _add_column(laptop, "port_guids", "0x946dae03")
 
     assert laptop.report() == laptop.resolved(

@@ -14,7 +14,7 @@ NET = {"name": "net", "boot": "network-boot", "max_hosts": 90, "dhcp": DHCP}
 MEDIA = {"name": "media", "boot": "virtual-media", "max_hosts": 500}
 
 
-def test_controllers_with_what_they_need_are_kept() -> None:
+def test_complete_controllers_are_accepted() -> None:
     metal = BareMetalSpec.model_validate({"controllers": [NET, MEDIA], "free_hosts": "media"})
 
     assert [one.dhcp.addresses if one.dhcp else None for one in metal.controllers] == [90, None]
@@ -57,7 +57,9 @@ def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[s
         ),
     ],
 )
-def test_the_boot_method_decides_what_a_controller_needs(controller: dict[str, Any], said: dict[str, str]) -> None:
+def test_the_boot_method_decides_the_required_fields_of_a_controller(
+    controller: dict[str, Any], said: dict[str, str]
+) -> None:
     assert error_texts(ControllerSpec, controller) == said
 
 

@@ -23,13 +23,13 @@ from components.specs.hosts.bmc import parse_bmc
         ("10.1.1.1", "10.1.1.1", "https", 443),
     ],
 )
-def test_an_address_says_where_the_bmc_is(text: str, host: str, transport: str, port: int) -> None:
+def test_an_address_contains_the_location_of_the_bmc(text: str, host: str, transport: str, port: int) -> None:
     found = parse_bmc(text)
 
     assert (found.host, found.transport, found.port) == (host, transport, port)
 
 
-def test_an_address_says_what_its_driver_can_do() -> None:
+def test_an_address_defines_the_capabilities_of_its_driver() -> None:
     drivers = ["ipmi", "redfish", "redfish-virtualmedia+https", "idrac-virtualmedia", "ilo5-redfish"]
     found = {driver: parse_bmc(f"{driver}://10.1.1.1/x") for driver in drivers}
 
@@ -54,7 +54,7 @@ def test_one_machine_is_the_same_by_every_driver_port_and_path() -> None:
         ("root:secret@10.1.1.1", "10.1.1.1"),
     ],
 )
-def test_a_login_is_seen_and_taken_out(text: str, without: str) -> None:
+def test_credentials_are_detected_and_removed(text: str, without: str) -> None:
     assert parse_bmc(text).has_login
     assert parse_bmc(text).without_login == without
     assert not parse_bmc(without).has_login
@@ -62,7 +62,7 @@ def test_a_login_is_seen_and_taken_out(text: str, without: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="a1:/@[]+.-\n ", max_size=30))
-def test_any_text_is_taken_apart(text: str) -> None:
+def test_any_text_is_parsed(text: str) -> None:
     found = parse_bmc(text)
 
     assert found.host in text

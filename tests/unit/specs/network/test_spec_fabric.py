@@ -97,7 +97,7 @@ def test_partition_keys_leave_out_the_default_partition(pkeys: str) -> None:
         ),
     ],
 )
-def test_a_wrong_range_is_told(changes: dict[str, str], text: str) -> None:
+def test_an_invalid_range_is_reported(changes: dict[str, str], text: str) -> None:
     assert _texts(**changes) == dict.fromkeys(changes, text)
 
 
@@ -115,7 +115,7 @@ def _roce_texts(**changes: Any) -> dict[str, str]:
     return error_texts(FabricSpec, {key: value for key, value in {**ROCE, **changes}.items() if value is not None})
 
 
-def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:
+def test_an_ethernet_fabric_that_isolates_vpcs_has_numbers_for_them() -> None:
     assert _roce_texts() == {}
     assert FabricSpec.model_validate(ROCE, strict=False).isolates_vpcs
     assert _roce_texts(vnis=None, roce=None) == {}

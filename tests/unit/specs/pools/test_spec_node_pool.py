@@ -10,7 +10,7 @@ from spec_errors import error_texts
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
 
 
-def test_a_pool_is_plain_unless_it_says_otherwise() -> None:
+def test_a_pool_has_defaults() -> None:
     pool = NodePoolSpec(name="train", instance_type="h100-ib-8", nodes=7)
 
     assert (pool.role, pool.scale_down, pool.autoscaling) == (PoolRole.WORKER, ScaleDown.PREFER_IDLE, False)
@@ -25,7 +25,7 @@ def test_a_pool_is_plain_unless_it_says_otherwise() -> None:
         {"racks": 2, "min_nodes": 18, "max_nodes": 54, "autoscaling": True},
     ],
 )
-def test_sizes_that_fit_together_are_taken(sizes: dict[str, Any]) -> None:
+def test_compatible_sizes_are_accepted(sizes: dict[str, Any]) -> None:
     pool = NodePoolSpec(name="train", instance_type="h100-ib-8", **sizes)
 
     assert {name: getattr(pool, name) for name in sizes} == sizes

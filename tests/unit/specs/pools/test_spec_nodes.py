@@ -13,7 +13,7 @@ from components.specs.reading.problems import shown
 DIGEST = "a" * 64
 
 
-def test_a_region_limits_nothing_and_waits_for_nobody_unless_it_says_so() -> None:
+def test_a_region_has_no_limits_and_waits_by_default() -> None:
     nodes = NodesSpec()
 
     assert nodes.rollouts == RolloutLimitsSpec(

@@ -36,11 +36,11 @@ def changes(after: str) -> list[str]:
 
 
 @pytest.mark.parametrize("host", ["a00-u01", "a01-u03", "a01-u05", "a09-u01"])
-def test_an_entry_that_comes_changes_no_neighbour(host: str) -> None:
+def test_an_added_entry_changes_no_neighbour(host: str) -> None:
     assert changes(with_fault(TEXT, host, NEW)) == [f"+   {host}: {LINE}"]
 
 
-def test_an_entry_comes_in_its_place_by_name() -> None:
+def test_an_entry_is_added_in_order_of_names() -> None:
     after = with_fault(TEXT, "a01-u03", NEW)
 
     assert f'    lines of text"}}\n  a01-u03: {LINE}\n  # about the next\n  a01-u04:\n' in after
@@ -54,7 +54,7 @@ def test_an_entry_comes_in_its_place_by_name() -> None:
         ("a02-u01", TEXT.splitlines(keepends=True)[-1:]),
     ],
 )
-def test_an_entry_goes_with_all_its_lines_and_no_others(host: str, gone: list[str]) -> None:
+def test_an_entry_is_removed_with_exactly_its_lines(host: str, gone: list[str]) -> None:
     assert changes(without_fault(TEXT, host)) == [f"- {line}" for line in gone]
 
 
@@ -90,7 +90,7 @@ def test_an_edit_that_changes_nothing_leaves_every_byte(text: str) -> None:
         ("hosts:\n a: {b: 1}\n", "hosts:\n  a: {b: 1}\n  c: 2\n"),
     ],
 )
-def test_an_entry_comes_into_files_without_a_last_line_break_or_with_other_spaces(text: str, after: str) -> None:
+def test_an_entry_is_added_to_files_with_any_line_end_and_indentation(text: str, after: str) -> None:
     def add(document: dict[str, dict[str, int]]) -> object:
         document["hosts"]["c"] = 2
         return document

@@ -25,7 +25,7 @@ def _problems(laptop: Any) -> list[Problem]:
     return list(caught.value.problems)
 
 
-def test_laptop_has_what_its_files_say(laptop: Any) -> None:
+def test_laptop_has_the_content_of_its_files(laptop: Any) -> None:
     environment: Environment = laptop.load()
 
     assert environment.name == environment.region.region == "laptop"
@@ -57,7 +57,7 @@ def test_missing_lock_files_are_empty_ones(laptop: Any) -> None:
     assert environment.image_pins.groups == {}
 
 
-def test_all_problems_of_all_files_come_at_once(laptop: Any) -> None:
+def test_all_problems_of_all_files_are_reported_together(laptop: Any) -> None:
     laptop.edit("region.yaml", "stage: rehearsal", "stage: test")
     laptop.edit(ACME, "nodes: 10", "nodes: 0")
     laptop.edit(ACME, "strategy: idle", "strategy: lazy")
@@ -137,7 +137,7 @@ def test_a_name_that_steers_a_terminal_is_shown_as_an_escape(laptop: Any) -> Non
     )
 
 
-def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
+def test_unused_files_are_reported(laptop: Any) -> None:
     copies = ("inventory/hall-a (1).csv", "region.yaml.orig", "tenants/#acme.yaml#", "tenants/acme.yaml.bak")
     wrong = ("polcy.yaml", "tenants/acme.yml", "tenants/initech.yml", "inventory/hall-b.tsv", "inventory/b.csv")
     for name in (*copies, *wrong, "tenants/initech.yaml.bak", "tenants/README.md"):
@@ -169,7 +169,7 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
     ]
 
 
-def test_files_of_two_tenants_in_each_others_place_are_not_told_to_take_the_other_name(laptop: Any) -> None:
+def test_exchanged_files_of_two_tenants_get_no_rename_remedy(laptop: Any) -> None:
     one, other = (laptop.folder / "tenants" / f"{name}.yaml" for name in ("acme", "globex"))
     texts = [path.read_text(encoding="utf-8") for path in (other, one)]
     for path, text in zip((one, other), texts, strict=True):
@@ -218,7 +218,7 @@ def test_loading_leaves_the_garbage_collector_as_it_was(laptop: Any, *, collecti
     assert (loaded, refused) == (collecting, collecting)
 
 
-def test_loading_and_checking_laptop_costs_a_few_times_what_parsing_its_files_does(laptop: Any) -> None:
+def test_loading_and_checking_laptop_takes_a_few_times_the_parsing_time(laptop: Any) -> None:
     files = [*(laptop.root / "catalog").glob("*.yaml"), *laptop.folder.rglob("*.yaml")]
 
     def first_load() -> None:
@@ -243,7 +243,7 @@ def test_a_file_with_another_name_is_reported_with_its_own(laptop: Any, before: 
     assert Problem(after, 0, "", text) in _problems(laptop)
 
 
-def test_a_region_with_another_suffix_is_known_and_reported_alone(laptop: Any) -> None:
+def test_a_region_file_with_another_suffix_is_recognised_and_is_the_only_problem(laptop: Any) -> None:
     (laptop.folder / "region.yaml").rename(laptop.folder / "region.yml")
 
     assert environments(laptop.root) == ["laptop"]

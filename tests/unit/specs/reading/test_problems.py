@@ -70,7 +70,7 @@ def test_one_more_is_not_hidden_behind_a_line_that_counts_it() -> None:
     )
 
 
-def test_data_keeps_what_a_report_counts_only() -> None:
+def test_data_keeps_problems_that_a_report_only_counts() -> None:
     assert len(SpecError("laptop", _rows(300)).to_json()["problems"]) == 300
 
 
@@ -104,7 +104,7 @@ def test_a_report_is_data_too() -> None:
     }
 
 
-def test_paths_read_as_people_write_them() -> None:
+def test_paths_have_the_notation_of_users() -> None:
     assert dotted(("clusters", 0, "pools", 1, "nodes")) == "clusters[0].pools[1].nodes"
     assert dotted(()) == ""
 

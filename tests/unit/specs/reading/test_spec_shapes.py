@@ -51,7 +51,7 @@ def test_a_shape_without_blanks_is_a_value_of_its_field(model: type[Spec], key: 
     adapter.validate_json(json.dumps(value), strict=True)
 
 
-def test_a_shape_has_whatever_is_required_in_it() -> None:
+def test_an_example_has_all_required_fields() -> None:
     assert shapes(TenantSpec)["contacts"] == "{alerts: ..., changes: ...}"
     assert shapes(ClusterSpec)["pools"] == "[{name: ..., instance_type: ..., nodes: 1}]"
     assert shapes(RegionSpec)["stage"] == "rehearsal|development|staging|production"

@@ -79,7 +79,7 @@ def test_a_migration_changes_its_lines_and_no_other(folder: Path) -> None:
     ).replace("  - {name: old, hosts: /25,\n     pods: /17}\n", "  - {name: old, host_prefix: /25, pods: /17}\n")
 
 
-def test_a_kind_without_a_migration_gets_the_new_number_alone(folder: Path) -> None:
+def test_a_kind_without_a_migration_only_gets_the_new_number(folder: Path) -> None:
     move = moved(folder, {"tenant": {1: rename_hosts}}, 2)["region.yaml"]
 
     assert move.text == "schema_version: 2\nregion: lab\n"
@@ -101,7 +101,7 @@ def test_a_file_on_the_way_is_moved_from_where_it_is(folder: Path) -> None:
     assert (move.before, move.text) == (2, "schema_version: 3\nregion: lab\nstamp: 2\n")
 
 
-def test_a_moved_file_is_left_alone_the_second_time(folder: Path) -> None:
+def test_a_migrated_file_is_not_changed_again(folder: Path) -> None:
     migrations: Migrations = {"tenant": {1: rename_hosts}}
     for move in moved(folder, migrations, 2).values():
         move.path.write_text(move.text)
@@ -111,7 +111,7 @@ def test_a_moved_file_is_left_alone_the_second_time(folder: Path) -> None:
     assert {(move.before, move.text == move.path.read_text()) for move in again.values()} == {(2, True)}
 
 
-def test_what_cannot_be_moved_is_told_all_at_once_and_the_rest_is_not_hidden(folder: Path) -> None:
+def test_all_files_that_cannot_be_migrated_are_reported_with_other_problems(folder: Path) -> None:
     (folder / "lab" / "region.yaml").write_text("region: lab\n")
     (folder / "lab" / "policy.yaml").write_text("# strict\nschema_version: 3\n")
     (folder / "lab" / "waivers.yaml").write_text("schema_version: one\n")
@@ -138,7 +138,7 @@ def test_a_file_that_is_empty_lacks_its_version(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", REAL_FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_moving_a_real_file_changes_the_line_of_its_version_alone(path: Path, tmp_path: Path) -> None:
+def test_migrating_a_real_file_only_changes_the_line_of_its_version(path: Path, tmp_path: Path) -> None:
     """The test detects any wrong assumption of the writer about hand-written files."""
     text = path.read_text(encoding="utf-8")
     home = tmp_path / "lab"
@@ -150,7 +150,7 @@ def test_moving_a_real_file_changes_the_line_of_its_version_alone(path: Path, tm
     assert move.text == text.replace("schema_version: 1\n", "schema_version: 2\n", 1)
 
 
-def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
+def test_a_lock_file_gets_a_new_seal(tmp_path: Path) -> None:
     source = paths.ROOT / "environments" / "laptop"
     home = tmp_path / "lab"
     home.mkdir()
@@ -178,7 +178,7 @@ def test_a_migration_of_a_lock_file_finds_the_region_although_all_regions_have_o
     assert seen == ["laptop"]
 
 
-def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:
+def test_a_lock_file_may_be_larger_than_hand_written_files(folder: Path) -> None:
     hosts = "".join(f"  h{number}: acme/train\n" for number in range(MAX_VALUES))
     (folder / "lab" / "allocations.lock.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
 

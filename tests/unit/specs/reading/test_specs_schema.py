@@ -122,7 +122,9 @@ def mappings(found: Any) -> list[dict[str, Any]]:
         ("images", ("images", 0, "released"), "3 November 2026"),
     ],
 )
-def test_what_the_loader_refuses_an_editor_underlines(kind: str, path: tuple[str | int, ...], value: object) -> None:
+def test_editors_underline_values_that_the_loader_rejects(
+    kind: str, path: tuple[str | int, ...], value: object
+) -> None:
     folder = FOLDER if BY_NAME[kind].shared else FOLDER / "laptop"
     data = read(min(folder.glob(BY_NAME[kind].path)))
     inner = data
@@ -171,7 +173,7 @@ def test_the_reference_has_a_row_for_every_field() -> None:
                 assert f"| `{field}` | " in page, (kind.name, field)
 
 
-def test_a_row_says_type_default_rule_and_meaning() -> None:
+def test_a_row_has_type_default_rule_and_meaning() -> None:
     page = pages()["tenant.md"].splitlines()
 
     assert "## clusters[].pools[].rollout" in page
@@ -204,6 +206,6 @@ def test_every_field_of_the_schema_has_its_docstring(kind: FileKind) -> None:
     ] == []
 
 
-def test_no_docstring_is_read_before_it_is_asked_for() -> None:
+def test_docstrings_are_read_on_demand() -> None:
     assert "use_attribute_docstrings" not in DataFile.model_config
     assert {field.description for field in DataFile.model_fields.values()} == {None}

@@ -85,7 +85,7 @@ def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
     )
 
 
-def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
+def test_the_digest_covers_the_whole_lock_file_except_itself() -> None:
     lock = AllocationsLock(schema_version=1, hosts={"h1": "a/p"})
     others = (
         lock.model_copy(update={"hosts": {"h1": "a/q"}}),
@@ -99,7 +99,7 @@ def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
     assert len({digest_of(other) for other in (lock, *others)}) == 1 + len(others)
 
 
-def test_two_files_name_each_other_whatever_they_named_before() -> None:
+def test_two_files_reference_each_other_after_any_previous_references() -> None:
     numbers, pins = AllocationsLock(schema_version=1, hosts={"h1": "a/p"}), ImagesLock(schema_version=1)
     once = paired("r", numbers, pins)
     again = paired("r", *once)
@@ -110,7 +110,7 @@ def test_two_files_name_each_other_whatever_they_named_before() -> None:
     assert paired("s", *once)[0].digest != once[0].digest
 
 
-def test_whatever_is_written_is_read_back(laptop: Any) -> None:
+def test_all_written_values_are_read_back(laptop: Any) -> None:
     environment = laptop.load()
     numbers = environment.allocations.model_copy(update={"hosts": dict.fromkeys(_TRAPS, "no/no")})
     intent = next(iter(environment.image_pins.intents.values()))

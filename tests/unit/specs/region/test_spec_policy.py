@@ -23,7 +23,7 @@ def test_a_freeze_protects_all_tenants_from_its_first_to_before_its_last_moment(
     assert [spec.covers(moment, "acme") for moment in (freeze["from"] - second, freeze["to"])] == [False, False]
 
 
-def test_a_freeze_of_some_tenants_leaves_others_alone(freeze: dict[str, Any]) -> None:
+def test_a_freeze_of_some_tenants_does_not_affect_others(freeze: dict[str, Any]) -> None:
     spec = FreezeSpec.model_validate({**freeze, "tenants": ["acme"]})
 
     assert {name: spec.covers(freeze["from"], name) for name in ("acme", "globex")} == {"acme": True, "globex": False}

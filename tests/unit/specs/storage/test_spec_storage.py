@@ -179,7 +179,7 @@ def test_every_field_of_a_driver_has_a_row(model: type[Spec]) -> None:
 
 
 @pytest.mark.parametrize(("model", "key"), FIELDS)
-def test_a_value_is_what_the_class_of_a_tenant_has(model: type[Spec], key: str) -> None:
+def test_a_value_is_rendered_into_the_class_of_a_tenant(model: type[Spec], key: str) -> None:
     row = TABLE[model][key]
     [spec] = read(entry_of(model, key, row.good)).storage
     catalog = StorageCatalogInput(name="c1", cluster="c1", classes=(spec.of_tenant("acme"),))
@@ -189,7 +189,7 @@ def test_a_value_is_what_the_class_of_a_tenant_has(model: type[Spec], key: str) 
 
 
 @pytest.mark.parametrize(("model", "key"), FIELDS)
-def test_a_value_that_is_none_is_told_with_what_to_write(model: type[Spec], key: str) -> None:
+def test_an_invalid_value_is_reported_with_a_valid_one(model: type[Spec], key: str) -> None:
     row = TABLE[model][key]
     [text] = told(entry_of(model, key, row.bad))
 
@@ -198,7 +198,7 @@ def test_a_value_that_is_none_is_told_with_what_to_write(model: type[Spec], key:
 
 
 @pytest.mark.parametrize(("model", "key"), [(model, key) for model, key in FIELDS if key != "driver"])
-def test_a_key_that_is_none_is_told_with_the_nearest(model: type[Spec], key: str) -> None:
+def test_an_unknown_key_is_reported_with_the_nearest_one(model: type[Spec], key: str) -> None:
     entry = entry_of(model, key, TABLE[model][key].good)
     value = entry.pop(key)
     [text] = [one for one in told({**entry, misspelt(key): value}) if misspelt(key) in one]
@@ -209,7 +209,7 @@ def test_a_key_that_is_none_is_told_with_the_nearest(model: type[Spec], key: str
 @pytest.mark.parametrize(
     ("model", "key"), [(model, key) for model, key in FIELDS if model.model_fields[key].is_required()]
 )
-def test_a_key_that_is_missing_is_told_with_what_to_write(model: type[Spec], key: str) -> None:
+def test_a_missing_key_is_reported_with_an_example(model: type[Spec], key: str) -> None:
     entry = {name: value for name, value in LEAST[model].items() if name != key}
 
     assert [text.partition(";")[0] for text in told(entry)] == [f"storage.0.{key}: is required"]
