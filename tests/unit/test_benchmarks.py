@@ -38,7 +38,7 @@ def test_a_benchmark_loads_and_describes_itself(name: str) -> None:
         ("vm_orders.py", ("--orders", "50")),
     ],
 )
-def test_a_benchmark_of_commands_and_data_comes_to_its_end(name: str, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_benchmark_of_commands_and_data_completes(name: str, options: tuple[str, ...], tmp_path: Path) -> None:
     """The others need a local region, a metrics store, or more than ten minutes."""
     figures = tmp_path / "figures.json"
     command = [sys.executable, FOLDER / name, "--rounds", "1", "--json", figures, *options]

@@ -75,7 +75,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_that_a_page_names_are_there(page: Path) -> None:
+def test_files_that_a_page_names_exist(page: Path) -> None:
     named = [name for name in _PATH.findall(prose(page)) if (paths.ROOT / name.partition("/")[0]).is_dir()]
 
     assert [name for name in named if not (paths.ROOT / name).is_file()] == []

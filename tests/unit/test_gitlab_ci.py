@@ -77,7 +77,7 @@ def test_both_run_the_same_jobs() -> None:
 
 
 @pytest.mark.parametrize("text", [STARTER.read_text(), included(regions=REGIONS)], ids=["starter", "component"])
-def test_what_runs_is_a_command_of_ours(text: str) -> None:
+def test_pipelines_only_run_our_commands(text: str) -> None:
     found = [
         command for job in jobs(text).values() for key in ("before_script", "script") for command in job.get(key, [])
     ]

@@ -86,7 +86,7 @@ def test_a_marker_that_does_not_mean_one_line_fails(tmp_path: Path, mark: str) -
         resolved(f"a.yaml:{mark}", tmp_path)
 
 
-def test_a_line_that_is_gone_is_that_of_the_other_folder(tmp_path: Path) -> None:
+def test_a_missing_line_is_read_from_the_other_folder(tmp_path: Path) -> None:
     for name, text in (("head", _DATA.replace("  - {name: one, pods: /16}\n", "")), ("base", _DATA)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.yaml").write_text(text)

@@ -9,7 +9,7 @@ from provider_report import provider_line
 from jacquard.lab.toolchain.engine import Engine
 
 
-def test_what_did_not_run_is_said_with_how_to_run_it() -> None:
+def test_missing_vendor_plug_ins_are_reported_with_the_command_to_use_them() -> None:
     assert provider_line(Engine(version="v3.259.0", why="pulumi is not on PATH")) == (
         "plug-ins: the stand-ins; nothing ran with the vendor's (pulumi is not on PATH). Where they are installed, "
         "JACQUARD_TOOLCHAIN=vendor runs the same tests with them"

@@ -100,7 +100,7 @@ def test_type_checkers_see_the_modules_that_names_are_loaded_from() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_is_there_and_documented(name: str) -> None:
+def test_a_public_name_exists_and_is_documented(name: str) -> None:
     assert getattr(jacquard, name).__doc__
 
 

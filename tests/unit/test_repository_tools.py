@@ -148,7 +148,7 @@ def test_renovate_finds_each_chart_and_image_of_the_catalogue() -> None:
     assert wanted - found == set()
 
 
-def test_renovate_leaves_the_package_of_another_project_alone() -> None:
+def test_renovate_does_not_update_the_package_of_another_project() -> None:
     rules = json.loads(FILES["renovate.json"])["packageRules"]
 
     assert [rule["enabled"] for rule in rules if rule.get("matchPackageNames") == ["jacquard"]] == [False]

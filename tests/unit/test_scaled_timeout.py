@@ -24,7 +24,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     return now
 
 
-def test_a_free_machine_is_waited_for_as_long_as_is_said(machine: dict[str, float]) -> None:
+def test_a_timeout_on_an_idle_machine_is_exact(machine: dict[str, float]) -> None:
     patience = ScaledTimeout(240)
     over = []
     for machine["clock"] in (100.0, 239.0, 240.0):
@@ -43,7 +43,7 @@ def test_a_busy_one_is_waited_for_as_much_longer_as_it_is_busy(machine: dict[str
     assert over == [False, False, True]
 
 
-def test_how_many_want_a_processor_is_at_least_one(machine: dict[str, float]) -> None:
+def test_the_slowdown_is_at_least_one(machine: dict[str, float]) -> None:
     machine["load"] = 0.5
     assert slowdown() == 1.0
     machine["load"] = 5.0
@@ -62,7 +62,7 @@ def test_an_api_server_may_take_as_much_longer_to_answer(
     assert asked == [30.0, 450.0]
 
 
-def test_what_moves_is_waited_for_and_what_stands_still_is_not(
+def test_a_changing_state_is_awaited_and_a_stuck_one_fails(
     machine: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sleep(seconds: float) -> None:

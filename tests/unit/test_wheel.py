@@ -55,7 +55,7 @@ def test_the_wheel_holds_every_file_of_every_package(built: Path) -> None:
     assert wanted - set(zipfile.ZipFile(built).namelist()) == set()
 
 
-def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built: Path, tmp_path: Path) -> None:
+def test_the_installed_package_creates_and_checks_a_repository(regions: Path, built: Path, tmp_path: Path) -> None:
     installed = files(regions / ".venv")
     told = run(regions, "jacquard", "check", code=2)
     assert told.startswith(

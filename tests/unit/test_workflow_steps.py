@@ -98,7 +98,7 @@ def test_the_regions_are_the_folders_of_the_repository(repository: Path) -> None
         ),
     ],
 )
-def test_the_action_runs_the_command_that_it_is_asked_for(
+def test_the_action_runs_the_requested_command(
     repository: Path, command: str, inputs: dict[str, str], calls: list[str]
 ) -> None:
     codes, called, runner = action(repository, command, **inputs)

@@ -77,7 +77,7 @@ def test_published_schemas_accept_them(schema: str, files: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file != ACTION], ids=str)
-def test_what_runs_is_a_command_of_ours_into_which_nothing_is_pasted(file: Path) -> None:
+def test_workflows_only_run_our_commands_without_inserted_expressions(file: Path) -> None:
     assert [command for command in commands(file) if not known(command) or "${{" in command] == []
 
 
@@ -111,7 +111,7 @@ FOR_FORKS = pytest.mark.parametrize(
 
 
 @FOR_FORKS
-def test_a_fork_is_told_what_a_change_does_and_to_which_objects(file: Path) -> None:
+def test_a_pull_request_of_a_fork_gets_the_impact_and_the_changed_objects(file: Path) -> None:
     verbs = [command.split()[1] for command in commands(file) if command.startswith(".venv/bin/jacquard ")]
 
     assert verbs == ["check", "schema", "impact", "comment", "render", "comment"]
@@ -126,7 +126,7 @@ def test_the_comment_of_the_impact_is_published_also_if_the_impact_failed(file: 
 
 
 @FOR_FORKS
-def test_what_runs_for_forks_knows_no_secret_and_may_write_nothing(file: Path) -> None:
+def test_jobs_of_forks_have_no_secrets_and_no_write_permissions(file: Path) -> None:
     text = file.read_text()
 
     assert not re.search(r"secrets\.|github\.token|environment:|: write", text)
@@ -160,7 +160,7 @@ def test_an_action_gets_values_by_its_variables() -> None:
 
 
 @pytest.mark.parametrize("file", REUSABLE, ids=lambda file: file.stem)
-def test_a_reusable_workflow_does_what_that_of_a_new_repository_does(file: Path) -> None:
+def test_a_reusable_workflow_equals_that_of_a_new_repository(file: Path) -> None:
     reusable, starter = (
         yaml.safe_load(path.read_text())
         for path in (file, STARTER / "github" / "workflows" / file.name.removeprefix("regions-"))

@@ -32,7 +32,7 @@ def booting_from_the_network(region: Environment) -> Environment:
     return changed(region, hosts=tuple(changed(host, bmc=address) for host in region.hosts))
 
 
-def test_a_cluster_whose_hosts_boot_from_the_network_goes_where_that_is_answered() -> None:
+def test_a_cluster_with_network_boot_gets_a_controller_that_serves_it() -> None:
     both = (controller("media", BootMethod.VIRTUAL_MEDIA), controller("net", BootMethod.NETWORK_BOOT))
     region = region_of(*both, controller("rest", BootMethod.NETWORK_BOOT))
 
@@ -72,7 +72,7 @@ def test_a_region_without_controllers_has_the_budget_of_one() -> None:
     assert alone.allocations.clusters["ant-one"].controller is None
 
 
-def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gone() -> None:
+def test_a_cluster_with_hosts_keeps_its_controller_after_its_removal() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     after = region_of(controller("m-2", BootMethod.VIRTUAL_MEDIA), base=before)
 
@@ -88,7 +88,7 @@ def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gon
     )
 
 
-def test_shards_are_introduced_and_given_up_for_the_whole_region() -> None:
+def test_shards_are_introduced_and_removed_for_the_whole_region() -> None:
     sharded = allocated(small_region(), tenants=(ANT,))
     alone = allocated(region_of(base=sharded))
 

@@ -69,7 +69,7 @@ def test_guids_of_a_cluster_without_nodes_move_when_others_stand_behind_them() -
     assert moved.quarantine == {"ant/ant-one": Freed(guids={"ib": (lock.clusters["ant-one"].guids["ib"],)})}
 
 
-def test_guids_grow_by_what_is_needed_where_a_power_of_two_does_not_fit() -> None:
+def test_guids_grow_by_the_required_number_if_a_power_of_two_does_not_fit() -> None:
     before = _side_by_side(640)
     third = allocated(before, tenants=(before.tenants[0],))
     grown = allocated(third, tenants=(tenant("ant", nodes(2), fabrics=("ib",)),))

@@ -42,7 +42,7 @@ def test_a_pool_may_have_other_spares_than_its_region() -> None:
     assert _hosts(half) == dict.fromkeys(("ant-one/lab/a1", "ant-one/lab/a2"), 3)
 
 
-def test_a_host_out_of_service_is_not_given() -> None:
+def test_a_host_out_of_service_is_not_allocated() -> None:
     region = changed(small_region(), out_of_service=faults("a1-u1"))
     lock = allocated(region, tenants=(tenant("ant", nodes(3)), tenant("bee", nodes(2)))).allocations
 
@@ -64,7 +64,7 @@ def test_a_host_that_breaks_stays_and_is_replaced_on_request() -> None:
     assert release_hosts(repaired, "ant-one/lab")[0].hosts == before.allocations.hosts
 
 
-def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
+def test_a_pool_without_a_free_host_for_its_broken_one_is_reported() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(3)),), out_of_service=faults("b1-u1"))
     broken = changed(before, out_of_service=faults("a1-u1", "b1-u1"))
     with pytest.raises(SpecError) as caught:
@@ -89,7 +89,7 @@ def test_a_group_that_grows_does_not_count_on_a_broken_host() -> None:
     assert _hosts(grown) == {"ant-one/lab/a1": 3, "ant-one/lab/a2": 2}
 
 
-def test_a_shortage_counts_what_is_out_of_service() -> None:
+def test_a_shortage_counts_hosts_out_of_service() -> None:
     region = changed(small_region(), out_of_service=faults("a1-u1", "a1-u2", "a2-u1"))
     [problem] = attempt(changed(region, tenants=(tenant("ant", nodes(30)),))).problems
 
@@ -114,14 +114,14 @@ def test_a_shortage_of_system_nodes_is_not_to_be_mended_by_a_single_one() -> Non
     assert beside.text.endswith("; lower nodes to 1, lower spares, or add a rack")
 
 
-def test_a_pool_of_racks_takes_them_whole_with_its_spares_inside() -> None:
+def test_a_pool_of_racks_gets_whole_racks_including_its_spares() -> None:
     lock = allocated(small_region(), tenants=(tenant("ant", racks(2)),)).allocations
 
     assert _hosts(lock) == {"ant-one/rack/n1": 4, "ant-one/rack/n2": 4}
     assert _nodes(lock) == {"ant-one/rack/n1": 3, "ant-one/rack/n2": 3}
 
 
-def test_a_rack_with_a_host_out_of_service_is_not_newly_given_but_stays() -> None:
+def test_a_rack_with_a_host_out_of_service_is_kept_but_not_newly_allocated() -> None:
     region = changed(small_region(), out_of_service=faults("n1-u1"))
     lock = allocated(region, tenants=(tenant("ant", racks(2)),)).allocations
     assert _hosts(lock) == {"ant-one/rack/n2": 4, "ant-one/rack/n3": 4}
@@ -130,7 +130,7 @@ def test_a_rack_with_a_host_out_of_service_is_not_newly_given_but_stays() -> Non
     assert allocated(before, out_of_service=faults("n1-u1", "n1-u2")).allocations == before.allocations
 
 
-def test_too_few_whole_racks_are_told_with_the_reason() -> None:
+def test_too_few_whole_racks_are_reported_with_the_reason() -> None:
     region = changed(small_region(), out_of_service=faults("n1-u1"))
     wanted = (tenant("ant", racks(1)), tenant("bee", racks(3)))
     [problem] = attempt(changed(region, tenants=wanted)).problems
@@ -171,7 +171,7 @@ def _shrunk(count: int) -> Environment:
     return changed(before, tenants=(tenant("ant", nodes(count)),))
 
 
-def test_a_pool_that_shrank_gives_up_what_it_does_not_need_when_asked() -> None:
+def test_a_smaller_pool_releases_surplus_hosts_on_request() -> None:
     numbers, pins = release_hosts(_shrunk(4), "ant-one/lab")
 
     assert _nodes(numbers) == {"ant-one/lab/a1": 2, "ant-one/lab/a10": 1, "ant-one/lab/a2": 1}
@@ -179,7 +179,7 @@ def test_a_pool_that_shrank_gives_up_what_it_does_not_need_when_asked() -> None:
     assert [*pins.groups] == [*numbers.groups]
 
 
-def test_hosts_out_of_service_are_given_up_first_then_the_last_of_the_last_rack() -> None:
+def test_hosts_out_of_service_are_released_first_then_the_last_of_the_last_rack() -> None:
     broken = changed(_shrunk(4), out_of_service=faults("a1-u1"))
     before = broken.allocations.hosts.keys()
     one, _ = release_hosts(broken, "ant-one/lab", 1)
@@ -189,7 +189,7 @@ def test_hosts_out_of_service_are_given_up_first_then_the_last_of_the_last_rack(
     assert before - three.hosts.keys() == {"a1-u1", "a10-u4", "a10-u3"}
 
 
-def test_hosts_given_up_go_to_nobody_in_the_same_step() -> None:
+def test_released_hosts_are_not_allocated_in_the_same_step() -> None:
     shrunk = _shrunk(4)
     wanted = (*shrunk.tenants, tenant("bee", nodes(4)))
     with pytest.raises(SpecError, match="4 h100-ib-8 nodes requested, 3 available"):
@@ -200,7 +200,7 @@ def test_hosts_given_up_go_to_nobody_in_the_same_step() -> None:
     assert sum(group.nodes for key, group in later.allocations.groups.items() if key.startswith("bee-one/")) == 4
 
 
-def test_a_pool_of_racks_gives_up_whole_racks() -> None:
+def test_a_pool_of_racks_releases_whole_racks() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", racks(3)),))
     shrunk = changed(before, tenants=(tenant("ant", racks(1)),))
     kept = allocated(shrunk).allocations
@@ -224,7 +224,7 @@ def test_a_pool_of_racks_gives_up_whole_racks() -> None:
         ),
     ],
 )
-def test_what_cannot_be_given_up_says_why(pool: str, count: int | None, text: str) -> None:
+def test_a_rejected_release_states_the_reason(pool: str, count: int | None, text: str) -> None:
     with pytest.raises(SpecError) as caught:
         release_hosts(_shrunk(4), pool, count)
     assert str(caught.value) == f"environments/laptop: 1 problem\n  {text}"
@@ -239,7 +239,7 @@ def test_an_unknown_pool_is_an_error_of_the_argument() -> None:
         )
 
 
-def test_a_rack_that_comes_moves_nobody() -> None:
+def test_a_new_rack_moves_no_allocation() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(4), racks(1)),))
     after = allocated(before, hosts=(*rack("a0"), *rack("n0"), *before.hosts))
 

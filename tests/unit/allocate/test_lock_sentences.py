@@ -13,14 +13,14 @@ from components.specs.network.tenant_network import MorePrefixSpec
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
 
 
-def test_nothing_is_said_of_what_stays() -> None:
+def test_unchanged_clusters_have_no_sentence() -> None:
     region = allocated(small_region(), tenants=(ANT, BEE))
 
     assert sentences(region, region) == []
     assert [line.partition(":")[0] for line in sentences(region, allocated(region, tenants=(ANT,)))] == ["bee-one"]
 
 
-def test_a_cluster_that_comes_and_one_that_ends() -> None:
+def test_an_added_cluster_and_a_retired_one() -> None:
     with_ant = allocated(small_region(), tenants=(ANT,))
     with_bee = allocated(with_ant, tenants=(BEE,))
 
@@ -33,7 +33,7 @@ def test_a_cluster_that_comes_and_one_that_ends() -> None:
     ]
 
 
-def test_a_cluster_that_grows_out_of_its_guids_is_told_both_ranges_and_why() -> None:
+def test_a_cluster_that_outgrows_its_guids_is_described_with_both_ranges_and_the_reason() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     grown = allocated(before, tenants=(tenant("ant", nodes(3), fabrics=("ib",)),))
 
@@ -46,7 +46,7 @@ def test_a_cluster_that_grows_out_of_its_guids_is_told_both_ranges_and_why() -> 
     ]
 
 
-def test_a_prefix_more_is_told_as_the_lock_file_has_it() -> None:
+def test_a_further_prefix_is_described_as_in_the_lock_file() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     more = MorePrefixSpec.model_validate({"name": "burst", "kind": "load_balancers", "size": "/27"})
     after = allocated(before, tenants=(changed(ANT, vpcs=(changed(ANT.vpcs[0], more_prefixes=(more,)),)),))
@@ -56,7 +56,7 @@ def test_a_prefix_more_is_told_as_the_lock_file_has_it() -> None:
     ]
 
 
-def test_prefixes_of_another_cluster_in_a_vpc_are_not_told_of_those_that_run_there() -> None:
+def test_prefixes_of_a_new_cluster_in_a_vpc_are_not_described_for_existing_clusters() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     second = changed(ANT.clusters[0], name="ant-two", pools=(nodes(1),))
     more = MorePrefixSpec.model_validate({"name": "two", "kind": "pods", "size": "/24", "cluster": "ant-two"})
@@ -83,7 +83,7 @@ def test_hosts_that_change_their_pool_or_are_released() -> None:
     ]
 
 
-def test_a_promotion_says_how_many_nodes_it_rolls_and_that_a_control_plane_touches_none() -> None:
+def test_a_promotion_is_described_with_its_replaced_nodes_and_none_for_control_planes() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(2, image="gpu-2026.10.2")),))
     pins = promote(changed(before, tenants=(tenant("ant", nodes(2)),)), "ant-one/lab", "gpu-2026.11.1")
 

@@ -53,7 +53,7 @@ def test_a_tenant_gets_the_lowest_of_all_it_needs() -> None:
     }
 
 
-def test_prefixes_of_ipv6_are_given_beside_the_others_and_leave_into_quarantine() -> None:
+def test_ipv6_prefixes_are_allocated_with_the_others_and_released_into_quarantine() -> None:
     region = small_region()
     networks = changed(region.region.networks, tenants_ipv6=Network6("fd42:7a1c::/40"))
     region = changed(region, region=changed(region.region, networks=networks))
@@ -79,7 +79,7 @@ def test_prefixes_of_ipv6_are_given_beside_the_others_and_leave_into_quarantine(
     assert allocated(changed(after, allocations=gone), tenants=(both, BEE)).allocations.vpcs["ant"] == ant
 
 
-def test_a_region_with_route_targets_of_its_own_gives_these() -> None:
+def test_a_region_with_a_separate_range_of_route_targets_uses_it() -> None:
     region = small_region()
     networks = changed(region.region.networks, route_targets=NumberRange(first=500, last=501))
     region = changed(region, region=changed(region.region, networks=networks))
@@ -111,7 +111,7 @@ def _with_more(*more: dict[str, object]) -> TenantSpec:
     return changed(ANT, vpcs=(changed(ANT.vpcs[0], more_prefixes=specs),))
 
 
-def test_more_prefixes_come_last_are_kept_by_name_and_leave_into_quarantine() -> None:
+def test_further_prefixes_are_last_kept_by_name_and_released_into_quarantine() -> None:
     burst = {"name": "burst", "kind": "load_balancers", "size": "/27"}
     demos = {"name": "demos", "kind": "load_balancers", "size": "/28"}
     region = allocated(small_region(), tenants=(_with_more(burst), BEE))
@@ -129,7 +129,7 @@ def test_more_prefixes_come_last_are_kept_by_name_and_leave_into_quarantine() ->
     assert allocated(one, tenants=(_with_more(demos, burst), BEE)).allocations.quarantine == {}
 
 
-def test_what_is_freed_is_in_quarantine_and_nobody_else_gets_it() -> None:
+def test_released_numbers_are_in_quarantine_and_unavailable_to_others() -> None:
     before = allocated(small_region(), tenants=(ANT, BEE))
     after = allocated(before, tenants=(BEE, CAT))
 
@@ -147,7 +147,7 @@ def test_what_is_freed_is_in_quarantine_and_nobody_else_gets_it() -> None:
     assert (after.allocations.vpcs["cat"].vni, str(after.allocations.clusters["cat-one"].vip)) == (10002, "10.3.0.3")
 
 
-def test_who_comes_back_gets_the_same_again() -> None:
+def test_a_returning_owner_gets_the_same_numbers() -> None:
     before = allocated(small_region(), tenants=(ANT, BEE))
     away = allocated(before, tenants=(BEE,))
     back = allocated(away, tenants=(ANT, BEE))
@@ -167,14 +167,14 @@ def test_another_tenant_with_the_same_names_gets_other_numbers() -> None:
         allocate(changed(before, tenants=(heir,), hosts=before.hosts[:4]))
 
 
-def test_a_cluster_of_another_tenant_takes_no_host_before_it_was_released() -> None:
+def test_a_cluster_of_another_tenant_gets_no_host_before_its_release() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     after = allocated(before, tenants=(changed(ANT, tenant="heir"),)).allocations
 
     assert not before.allocations.hosts.keys() & after.hosts.keys()
 
 
-def test_an_exhausted_range_says_what_is_in_quarantine_and_how_to_release_it() -> None:
+def test_an_exhausted_range_reports_numbers_in_quarantine_and_how_to_release_them() -> None:
     before = allocated(small_region(), tenants=(ANT, BEE, CAT))
     after = allocated(before, tenants=(BEE, CAT))
     [problem] = attempt(changed(after, tenants=(BEE, CAT, DOG))).problems
@@ -200,7 +200,7 @@ def test_quarantine_is_released_by_holder_by_tenant_or_as_a_whole(name: str, lef
     assert [*release_quarantine(gone, name).allocations.quarantine] == left
 
 
-def test_a_name_with_nothing_in_quarantine_is_told_what_there_is() -> None:
+def test_a_name_without_numbers_in_quarantine_is_reported_with_existing_names() -> None:
     gone = allocated(allocated(small_region(), tenants=(BEE,)), tenants=())
     with pytest.raises(SpecError) as caught:
         release_quarantine(gone, "bee/bee-on")
@@ -210,7 +210,7 @@ def test_a_name_with_nothing_in_quarantine_is_told_what_there_is() -> None:
     )
 
 
-def test_a_partition_that_a_vpc_leaves_is_in_quarantine_and_comes_back() -> None:
+def test_a_released_partition_is_in_quarantine_and_can_be_reclaimed() -> None:
     before = allocated(small_region(), tenants=(ANT, BEE))
     left = allocated(before, tenants=(tenant("ant", nodes(2)), BEE))
 
@@ -219,7 +219,7 @@ def test_a_partition_that_a_vpc_leaves_is_in_quarantine_and_comes_back() -> None
     assert allocated(left, tenants=(ANT, BEE)).allocations == before.allocations
 
 
-def test_a_cluster_goes_to_the_least_loaded_controller_and_stays_there() -> None:
+def test_a_cluster_gets_the_least_loaded_controller_and_keeps_it() -> None:
     first = allocated(small_region(), tenants=(ANT,))
     both = allocated(first, tenants=(ANT, BEE))
     three = allocated(both, tenants=(ANT, BEE, CAT))
@@ -232,7 +232,7 @@ def test_a_cluster_goes_to_the_least_loaded_controller_and_stays_there() -> None
     assert allocated(three, tenants=(CAT,)).allocations.clusters["cat-one"].controller == "m-2"
 
 
-def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
+def test_missing_controller_capacity_is_reported_with_the_load_of_each() -> None:
     region = small_region()
     small = tuple(ControllerSpec(name=name, boot=BootMethod.VIRTUAL_MEDIA, max_hosts=3) for name in ("m-1", "m-2"))
     metal = changed(region.region.bare_metal, controllers=small)

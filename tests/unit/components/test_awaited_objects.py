@@ -53,9 +53,9 @@ def looked_at(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
     return [item.name for item in registered if item.type == "kubernetes:example.com/v1:Thing"], looked
 
 
-def test_what_follows_waits_until_awaited_objects_were_found_ready(run: Run) -> None:
+def test_dependents_wait_until_awaited_objects_are_ready(run: Run) -> None:
     assert looked_at(run) == (["one-thing-a", "one-thing-b", "two-thing-c"], ["b"])
 
 
-def test_nothing_follows_what_was_not_found_ready(run: Run) -> None:
+def test_dependents_of_unready_objects_are_not_registered(run: Run) -> None:
     assert looked_at(run, fails=True) == (["b is not ready"], ["b"])

@@ -60,7 +60,7 @@ def test_every_component_is_made_in_an_environment(concepts: dict[str, Concept])
 
 
 @pytest.mark.parametrize("module", CONCEPTS)
-def test_a_component_registers_exactly_what_its_renderer_returns(
+def test_a_component_registers_exactly_the_objects_of_its_renderer(
     module: str, run: Run, concepts: dict[str, Concept]
 ) -> None:
     concept = concepts[module]

@@ -76,7 +76,7 @@ def test_a_single_condition_is_written_as_itself(run: Run) -> None:
     assert found.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"
 
 
-def test_what_the_renderer_annotated_is_kept(run: Run) -> None:
+def test_annotations_of_the_renderer_are_kept(run: Run) -> None:
     body = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x", "annotations": {"a": "b"}}}
 
     found = children(run(lambda: Group("lab", Manifest(body=body))))["lab-thing-x"]
@@ -148,7 +148,7 @@ def test_no_kubeconfig_leads_to_the_ambient_cluster(run: Run, tmp_path: Path, gi
     )
 
 
-def test_what_cannot_be_awaited_is_refused_before_anything_is_made() -> None:
+def test_objects_that_cannot_be_awaited_are_rejected_before_registration() -> None:
     with pytest.raises(ValueError, match="is an invalid condition") as error:
         Readiness(conditions=("Ready", "jsonpath={.a", "condition=Ready=True"), timeout_seconds=0)
 
@@ -176,7 +176,7 @@ def test_a_set_is_one_resource_with_its_members_by_key(run: Run) -> None:
     }
 
 
-def test_a_template_is_retained_and_what_refers_to_it_follows(run: Run) -> None:
+def test_a_template_is_retained_and_its_references_follow_it(run: Run) -> None:
     template = manifest("Template", "pool-0123456789", "acme", retain=True)
     deployment = manifest("Deployment", "pool", "acme", spec={"ref": {"kind": "Template", "name": "pool-0123456789"}})
 
@@ -186,7 +186,7 @@ def test_a_template_is_retained_and_what_refers_to_it_follows(run: Run) -> None:
     assert "acme-pool-template-pool-0123456789" in found["acme-pool-deployment-pool"].dependencies
 
 
-def test_an_object_follows_what_a_field_of_its_kind_names_which_goes_after_it(run: Run) -> None:
+def test_an_object_depends_on_its_references_which_are_deleted_after_it(run: Run) -> None:
     api = "svc.dpu.nvidia.com/v1alpha1"
     services = {"hbn": {"serviceConfiguration": "acme-hbn", "serviceTemplate": "hbn"}}
     rendered = (
@@ -201,7 +201,7 @@ def test_an_object_follows_what_a_field_of_its_kind_names_which_goes_after_it(ru
     assert {name for name in waits if "service" in name} == {"acme-dpuserviceconfiguration-dpf-acme-hbn"}
 
 
-def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_objects(run: Run) -> None:
+def test_awaited_objects_are_a_gate_and_operators_precede_other_awaited_objects(run: Run) -> None:
     ready = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
     rendered = (
         manifest("HelmRelease", "one", readiness=ready),
@@ -221,7 +221,7 @@ def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_obje
     }
 
 
-def test_an_object_follows_what_no_field_of_it_names(run: Run) -> None:
+def test_an_object_has_dependencies_without_a_reference_field(run: Run) -> None:
     rendered = (
         manifest("HelmRelease", "one"),
         manifest("Kustomization", "two", after=(("HelmRelease", "one"), ("HelmRelease", "elsewhere"))),
@@ -268,7 +268,7 @@ def test_a_release_follows_the_namespace_it_installs_into_in_any_cluster(run: Ru
         ("a", ManifestSet(name="rack-a01", namespace="inventory", members={}), "a-objectset-inventory-rack-a01"),
     ],
 )
-def test_child_names_say_what_the_component_does_not(component: str, item: Rendered, name: str) -> None:
+def test_child_names_add_to_the_name_of_the_component(component: str, item: Rendered, name: str) -> None:
     assert child_name(component, item) == name
 
 

@@ -99,7 +99,7 @@ def test_another_backend_is_rendered_from_its_row(with_rbd: Environment) -> None
     assert made["StorageClass"]["volumeBindingMode"] == "Immediate"
 
 
-def test_another_backend_is_checked_and_reported_by_what_it_offers(with_rbd: Environment) -> None:
+def test_another_backend_is_checked_and_reported_by_its_capabilities(with_rbd: Environment) -> None:
     [offer] = [one for one in offerings(with_rbd).storage if one.storage_class == "block"]
     [block] = [entry for entry in with_rbd.region.storage if entry.name == "block"]
 

@@ -50,7 +50,7 @@ def test_queues_for_newer_releases_of_kueue_fit_the_schema_of_their_version(publ
 
 
 @pytest.mark.parametrize("use", [PortUse.WHOLE, PortUse.SHARED])
-def test_what_hands_out_ports_fits_its_published_schema(published: Oracle, use: PortUse) -> None:
+def test_objects_that_assign_ports_conform_to_their_published_schema(published: Oracle, use: PortUse) -> None:
     laptop = reference("laptop")
     custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=use)))
 
@@ -58,7 +58,7 @@ def test_what_hands_out_ports_fits_its_published_schema(published: Oracle, use: 
     assert refused(published, custom) == {}
 
 
-def test_what_hands_out_devices_on_roce_fits_its_published_schema(published: Oracle) -> None:
+def test_objects_that_assign_roce_devices_conform_to_their_published_schema(published: Oracle) -> None:
     custom = custom_objects(sharing_roce())
 
     assert "NicNodePolicy" in {item.kind for item in custom}
@@ -102,7 +102,7 @@ HOST = {
         ),
     ],
 )
-def test_the_oracle_refuses_what_the_schema_forbids(published: Oracle, spec: dict[str, Any], problem: str) -> None:
+def test_the_oracle_rejects_violations_of_the_schema(published: Oracle, spec: dict[str, Any], problem: str) -> None:
     assert published.problems(HOST) == []
     assert published.problems({**HOST, "spec": spec}) == [problem]
 
@@ -147,6 +147,6 @@ def test_the_oracle_refuses_a_version_that_is_not_stored_and_a_wrong_scope(publi
     ]
 
 
-def test_a_kind_that_nobody_publishes_is_an_error(published: Oracle) -> None:
+def test_a_kind_without_a_published_definition_is_an_error(published: Oracle) -> None:
     with pytest.raises(LookupError, match=r"holds no CustomResourceDefinition of Loom in jacquard\.dev"):
         published.problems({"apiVersion": "jacquard.dev/v1", "kind": "Loom", "metadata": {"name": "a"}})

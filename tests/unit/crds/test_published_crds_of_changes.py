@@ -46,7 +46,7 @@ def custom(environments: Iterable[Environment]) -> Iterator[Manifest]:
             yield from (one for one in objects(manifests(environment, part)) if one.api_version not in BUILT_IN)
 
 
-def test_what_a_rendered_kind_holds_immutable_is_told_as_refused() -> None:
+def test_immutable_fields_of_rendered_kinds_are_marked_as_rejected() -> None:
     folder, laptop = CrdFolder(), load_environment("laptop", ENVIRONMENTS)
     backends = zip(ControlPlaneBackend, BareMetalBackend, strict=False)
     chosen = [

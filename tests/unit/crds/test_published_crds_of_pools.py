@@ -29,7 +29,7 @@ class Oracle(Protocol):
     def problems(self, body: Any) -> list[str]: ...
 
 
-def test_all_that_a_pool_can_be_told_fits_the_published_schemas(published: Oracle) -> None:
+def test_all_fields_of_a_pool_conform_to_the_published_schemas(published: Oracle) -> None:
     environment = with_complete_pools(load_environment("laptop", ENVIRONMENTS))
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
     custom = [item for item in rendered if item.kind in KINDS]

@@ -80,7 +80,7 @@ def test_an_application_retries_until_operators_have_installed_their_kinds_and_d
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_argo_cd_prunes_only_what_up_deletes_without_confirmation(name: str) -> None:
+def test_argo_cd_only_prunes_objects_that_up_deletes_without_confirmation(name: str) -> None:
     items = [item for part in parts_of(name).parts for item in part.objects]
     expected = {
         Deletion.NEVER: "Prune=false,Delete=false",

@@ -97,7 +97,7 @@ def test_a_control_plane_is_ready_under_the_conditions_of_up() -> None:
     ]
 
 
-def test_objects_of_a_kind_with_other_versions_are_told_apart_by_name() -> None:
+def test_objects_of_a_kind_with_several_versions_are_distinguished_by_name() -> None:
     parts = parts_of("laptop")
     versions = ("jsonpath={.status.version}=v1", "jsonpath={.status.version}=v2", "condition=Idle=False")
     items = tuple(
@@ -139,7 +139,7 @@ def made(kind: str, name: str) -> Manifest:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_flux_prunes_only_what_up_deletes_without_confirmation(name: str) -> None:
+def test_flux_only_prunes_objects_that_up_deletes_without_confirmation(name: str) -> None:
     items = [item for part in parts_of(name).parts for item in part.objects]
 
     for before, after in zip(items, flux.marked(items), strict=True):

@@ -125,7 +125,7 @@ def places(parts: Layout) -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_up_protects_or_retains_is_never_deleted(name: str) -> None:
+def test_objects_that_up_protects_or_retains_are_never_deleted(name: str) -> None:
     items = [item for part in parts_of(name).parts for item in part.objects]
     kept = [item for item in items if item.protect or item.retain or item.kind == "BareMetalHost"]
 
@@ -147,7 +147,7 @@ def test_what_up_protects_or_retains_is_never_deleted(name: str) -> None:
         ("PrometheusRule", Deletion.PRUNED),
     ],
 )
-def test_what_up_confirms_is_deleted_only_after_a_confirmation(kind: str, expected: Deletion) -> None:
+def test_objects_that_need_confirmation_are_only_deleted_after_it(kind: str, expected: Deletion) -> None:
     assert deletion(find("laptop", kind)) is expected
 
 

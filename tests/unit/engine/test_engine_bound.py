@@ -27,7 +27,7 @@ def free(machine: Path, memory: int) -> None:
 
 
 @pytest.mark.parametrize(("runs", "expected"), [(5, 5), (0.5, 1), (100, 8)])
-def test_memory_and_cores_bound_how_many_run_at_once_and_one_always_may(
+def test_memory_and_cores_limit_parallel_runs_and_one_is_always_permitted(
     machine: Path, runs: float, expected: int
 ) -> None:
     free(machine, int(runs * ONE))
@@ -43,7 +43,7 @@ def test_a_container_may_use_less_than_the_machine_has(machine: Path, limit: str
     assert parallelism.at_once() == expected
 
 
-def test_where_nothing_says_what_is_free_all_memory_counts(machine: Path) -> None:
+def test_without_information_on_free_memory_all_memory_counts(machine: Path) -> None:
     (machine / "meminfo").unlink()
 
     assert parallelism.at_once() >= 1

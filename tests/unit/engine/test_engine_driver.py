@@ -61,7 +61,7 @@ def test_secrets_of_a_stack_stay_encrypted(pulumi: Any) -> None:
     assert not [call for call in pulumi.calls if "--show-secrets" in call]
 
 
-def test_the_lock_of_a_killed_engine_is_removed_and_told(pulumi: Any, home: Path) -> None:
+def test_the_lock_of_a_killed_engine_is_removed_and_reported(pulumi: Any, home: Path) -> None:
     del pulumi
     lock = home / "pulumi" / "state" / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop" / "x.json"
     lock.parent.mkdir(parents=True)
@@ -81,7 +81,7 @@ def test_the_lock_of_a_killed_engine_is_removed_and_told(pulumi: Any, home: Path
 
 
 @pytest.mark.usefixtures("pulumi")
-def test_the_rest_of_a_lock_that_could_not_be_written_is_removed_and_told(home: Path) -> None:
+def test_an_incomplete_lock_is_removed_and_reported(home: Path) -> None:
     folder = home / "pulumi" / "state" / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop"
     folder.mkdir(parents=True)
     rest = folder / "8d776fb9.json.18ec7459bf26eed3.tmp"
@@ -121,7 +121,7 @@ def test_a_run_whose_state_was_not_written_fails_though_the_engine_exits_with_0(
     assert engine().run("up", "laptop", "--yes").code == 1
 
 
-def test_events_of_an_earlier_run_are_not_taken_for_this_one(pulumi: Any) -> None:
+def test_events_of_an_earlier_run_are_ignored(pulumi: Any) -> None:
     pulumi.answer("up", events="create")
     engine().run("up", "laptop")
     pulumi.answer("up")
@@ -129,7 +129,7 @@ def test_events_of_an_earlier_run_are_not_taken_for_this_one(pulumi: Any) -> Non
     assert engine().run("up", "laptop").progress == Progress()
 
 
-def test_a_termination_is_passed_on_and_told_once(pulumi: Any) -> None:
+def test_a_termination_signal_is_forwarded_and_reported_once(pulumi: Any) -> None:
     pulumi.answer("up", waits=True)
     told: list[str] = []
     pulumi.terminate_caller()

@@ -22,7 +22,7 @@ def test_a_create_counts_objects_and_neither_components_nor_providers() -> None:
     assert (progress.finished, progress.preview, progress.awaited(), progress.failed) == (True, False, [], {})
 
 
-def test_what_has_begun_and_not_ended_is_awaited_longest_first() -> None:
+def test_unfinished_operations_are_awaited_longest_first() -> None:
     begun = next(
         number
         for number in range(1, 20)
@@ -85,7 +85,7 @@ def test_half_a_line_of_a_killed_engine_is_passed_over() -> None:
     assert progress.changes == {"create": 2}
 
 
-def test_colour_directives_are_taken_out_of_messages() -> None:
+def test_colour_directives_are_removed_from_messages() -> None:
     assert plain("<{%fg 1%}>error: <{%reset%}>no such kind") == "error: no such kind"
 
 

@@ -7,7 +7,7 @@ from fake_pulumi import replay
 from jacquard.engine.failures import causes, unmet_gate
 
 
-def test_what_only_echoes_a_failure_is_no_cause() -> None:
+def test_consequential_errors_are_no_cause() -> None:
     errors = replay("fail").errors
 
     assert [str(error.urn) for error in causes(errors)] == ["Command train-b"]
@@ -15,7 +15,7 @@ def test_what_only_echoes_a_failure_is_no_cause() -> None:
     assert unmet_gate(errors) is None
 
 
-def test_an_unmet_gate_says_what_is_awaited() -> None:
+def test_an_unmet_gate_names_the_prerequisites() -> None:
     assert unmet_gate(replay("gate").errors) == (
         "stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy"
     )

@@ -122,7 +122,7 @@ RELEASE, KUSTOMIZATION = (
     ],
     ids=["a release", "a release at rest", "another operator", "another cluster", "manifests"],
 )
-def test_a_delivery_that_would_take_away_what_the_other_kind_brings_is_held(
+def test_a_delivery_change_that_would_delete_objects_of_the_other_kind_is_blocked(
     laptop: Environment, goes: dict[str, Any], comes: dict[str, Any], *, is_held: bool
 ) -> None:
     operator = {"name": "cdi-operator", "namespace": "operators"}
@@ -183,13 +183,11 @@ DELETIONS = {
 
 
 @pytest.mark.parametrize(("step", "is_held"), DELETIONS.values(), ids=DELETIONS)
-def test_a_deletion_is_held_unless_the_data_says_it(
-    laptop: Environment, step: dict[str, Any], *, is_held: bool
-) -> None:
+def test_an_undeclared_deletion_is_blocked(laptop: Environment, step: dict[str, Any], *, is_held: bool) -> None:
     assert [one.reason for one in judged(laptop, step)] == ([Reason.GUARDED] if is_held else [])
 
 
-def test_an_object_that_another_resource_declares_is_held_whatever_its_kind(laptop: Environment) -> None:
+def test_an_object_that_another_resource_declares_is_blocked_for_any_kind(laptop: Environment) -> None:
     moved = judged(laptop, deleted("Secret", "a", urn="old"), same("Secret", "a", urn="new"))
     elsewhere = judged(laptop, deleted("Secret", "a", urn="old"), same("Secret", "a", urn="new", cluster="acme-train"))
 
@@ -197,7 +195,7 @@ def test_an_object_that_another_resource_declares_is_held_whatever_its_kind(lapt
     assert elsewhere == []
 
 
-def test_a_line_says_what_would_happen_to_which_object_what_forces_it_and_why_it_is_held(laptop: Environment) -> None:
+def test_a_line_states_operation_object_cause_and_reason_of_the_block(laptop: Environment) -> None:
     found = judged(laptop, replaced("Secret", "b", namespace="n"), deleted("Namespace", "a"))
 
     assert [str(one) for one in found] == [
@@ -206,7 +204,7 @@ def test_a_line_says_what_would_happen_to_which_object_what_forces_it_and_why_it
     ]
 
 
-def test_a_word_stands_for_these_losses_of_this_stack_in_whatever_order_and_for_no_others(laptop: Environment) -> None:
+def test_a_token_confirms_exactly_these_changes_of_this_stack_in_any_order(laptop: Environment) -> None:
     a, b = replaced("Secret", "a", namespace="n"), deleted("Namespace", "b")
     word = digest("laptop", judged(laptop, a, b))
 
@@ -241,7 +239,7 @@ STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster
         (None, "delete StorageClass fast: its users could not be determined"),
     ],
 )
-def test_what_is_in_use_is_held_with_its_users_named(laptop: Environment, users: Any, said: str) -> None:
+def test_objects_in_use_are_blocked_with_their_users_named(laptop: Environment, users: Any, said: str) -> None:
     plan = Plan()
     plan.see(STORE)
 
@@ -252,7 +250,7 @@ def test_what_is_in_use_is_held_with_its_users_named(laptop: Environment, users:
     assert digest("laptop", found) != digest("laptop", others), "who came to use it since is another word"
 
 
-def test_nobody_is_asked_about_what_stays_or_went_with_its_cluster(laptop: Environment) -> None:
+def test_no_cluster_is_queried_for_retained_objects_or_after_its_deletion(laptop: Environment) -> None:
     plan = Plan()
     plan.see(replaced("DataSource", "a", cluster="acme-train", before={"p": 1}, now={"p": 2}, forced_by=("p",)))
     plan.see(deleted("StorageClass", "b", cluster="no-cluster-of-the-data"))
@@ -283,7 +281,7 @@ def test_a_class_whose_parameters_change_is_replaced_after_confirmation_only(lap
     assert effects_table().recreated == {"storage.k8s.io/StorageClass"}
 
 
-def test_what_a_plan_knows_is_what_it_declares_and_what_goes() -> None:
+def test_a_plan_knows_its_declared_and_deleted_objects() -> None:
     plan = Plan()
     plan.see(STORE)
     plan.see(same("ConfigMap", "c", namespace="n"))

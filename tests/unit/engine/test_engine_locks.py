@@ -93,7 +93,7 @@ def test_the_lock_of_another_machine_is_respected_and_the_remedy_named(tmp_path:
 @pytest.mark.parametrize(
     ("host", "what"), [(socket.gethostname(), "process"), ("elsewhere", "machine")], ids=["this machine", "another"]
 )
-def test_a_lock_that_the_engine_reports_is_told_with_its_holder_and_the_remedy(host: str, what: str) -> None:
+def test_a_lock_reported_by_the_engine_is_shown_with_owner_and_remedy(host: str, what: str) -> None:
     message = (
         "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the "
         "lock file with `pulumi cancel`.\n"
@@ -156,9 +156,7 @@ def test_a_command_that_was_killed_leaves_no_lock(home: Path) -> None:
         pass
 
 
-def test_a_process_that_only_just_begins_is_not_taken_for_an_ended_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_starting_process_is_not_mistaken_for_an_ended_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = tmp_path / "proc" / str(os.getpid())
     entry.mkdir(parents=True)
     (entry / "cmdline").write_bytes(b"")

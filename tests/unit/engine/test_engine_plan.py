@@ -17,7 +17,7 @@ def plan(*steps: dict[str, Any]) -> Plan:
     return planned
 
 
-def test_a_plan_without_a_step_says_nothing_of_what_is_to_be_applied() -> None:
+def test_a_plan_without_steps_has_no_changes_to_apply() -> None:
     assert plan().empty is False
 
 
@@ -35,7 +35,7 @@ def test_a_plan_is_empty_when_every_resource_stays_as_recorded() -> None:
         ("provider", "p"),
     ],
 )
-def test_a_plan_that_changes_the_record_of_a_resource_alone_is_not_empty(field: str, value: object) -> None:
+def test_a_plan_that_only_changes_recorded_data_is_not_empty(field: str, value: object) -> None:
     step = same("Namespace", "a")
     step["new"][field] = value
 
@@ -47,7 +47,7 @@ def test_a_plan_with_any_other_step_is_not_empty(operation: str) -> None:
     assert plan(same("Namespace", "a"), {**same("Namespace", "b"), "op": operation}).empty is False
 
 
-def test_what_is_deleted_or_replaced_is_lost_and_quoted_by_its_own_name() -> None:
+def test_deleted_and_replaced_objects_are_destructive_and_quoted_by_name() -> None:
     planned = plan(deleted("Namespace", "a"), replaced("Secret", "b", namespace="n"), same("Namespace", "c"))
 
     assert [(str(loss), loss.replaced) for loss in planned.losses.values()] == [
@@ -56,7 +56,7 @@ def test_what_is_deleted_or_replaced_is_lost_and_quoted_by_its_own_name() -> Non
     ]
 
 
-def test_what_stays_in_the_cluster_is_not_lost_and_neither_is_a_component_or_provider() -> None:
+def test_retained_objects_components_and_providers_are_not_destructive() -> None:
     kept = deleted("Secret", "a")
     kept["old"]["retainOnDelete"] = True
     component = deleted("x", "b")
@@ -67,7 +67,7 @@ def test_what_stays_in_the_cluster_is_not_lost_and_neither_is_a_component_or_pro
     assert plan(kept, component, provider).losses == {}
 
 
-def test_what_a_refresh_has_read_before_is_not_declared_by_that() -> None:
+def test_properties_read_by_a_refresh_are_not_declared() -> None:
     gone = deleted("Secret", "a")
 
     planned = plan({**same("Secret", "a"), "op": "refresh"}, gone)
@@ -106,7 +106,7 @@ def test_the_rest_of_an_earlier_replacement_is_no_new_loss() -> None:
         ("spec.text.deeper", {"spec": {"text": "a"}}, {"spec": {"text": "b"}}, False),
     ],
 )
-def test_a_replacement_was_declared_when_what_forces_it_was(
+def test_a_replacement_is_declared_if_its_cause_is(
     path: str, before: dict[str, Any], now: dict[str, Any], *, changed: bool
 ) -> None:
     [loss] = plan(replaced("Secret", "a", before=before, now=now, forced_by=(path,))).losses.values()
@@ -130,7 +130,7 @@ def test_properties_that_change_and_force_nothing_are_no_cause() -> None:
     assert loss.forced_by == ("type",)
 
 
-def test_an_engine_that_gives_no_detail_still_names_the_cause() -> None:
+def test_an_engine_without_details_still_names_the_cause() -> None:
     step = replaced("Secret", "a") | {"detailedDiff": None, "keys": ["provider"]}
 
     [loss] = plan(step).losses.values()
@@ -138,7 +138,7 @@ def test_an_engine_that_gives_no_detail_still_names_the_cause() -> None:
     assert loss.forced_by == ("provider",)
 
 
-def test_an_object_is_known_by_its_provider_and_its_own_name_whatever_its_resource_is_called() -> None:
+def test_an_object_is_identified_by_provider_and_name_for_any_resource_name() -> None:
     planned = plan(deleted("Namespace", "a", urn="old"), same("Namespace", "a", urn="new"), same("Namespace", "b"))
 
     [loss] = planned.losses.values()

@@ -33,7 +33,7 @@ def begun(
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 8])
-def test_each_stack_is_begun_after_what_it_needs_and_results_come_in_order(at_once: int) -> None:
+def test_each_stack_starts_after_its_dependencies_and_results_are_ordered(at_once: int) -> None:
     order, outcomes = begun(NEEDS, at_once=at_once)
 
     assert all(order.index(needed) < order.index(stack) for stack, all_ in NEEDS.items() for needed in all_)
@@ -44,12 +44,12 @@ def test_one_at_a_time_they_are_begun_in_order() -> None:
     assert begun(NEEDS, at_once=1)[0] == list(NEEDS)
 
 
-def test_what_another_needs_and_is_no_stack_of_these_counts_as_done() -> None:
+def test_a_dependency_outside_these_stacks_counts_as_done() -> None:
     assert begun({"b": ("a",), "d": ("b",)}, at_once=2)[0] == ["b", "d"]
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_a_failure_stops_what_needs_it_and_nothing_else(at_once: int) -> None:
+def test_a_failure_only_stops_dependents(at_once: int) -> None:
     order, outcomes = begun({**NEEDS, "f": ("a",)}, at_once=at_once, failing=("b",))
 
     assert sorted(order) == ["a", "b", "c", "f"]
@@ -71,7 +71,7 @@ def test_a_stack_is_kept_back_by_all_that_failed() -> None:
     assert outcomes[-1].because_of == ("b", "a")
 
 
-def test_so_many_run_at_once_and_no_more() -> None:
+def test_the_limit_of_parallel_runs_is_kept() -> None:
     together, lock = threading.Barrier(2), threading.Lock()
     running, most = 0, 0
 
@@ -98,7 +98,7 @@ def test_backwards_each_is_begun_after_all_that_need_it() -> None:
     assert backwards(NEEDS) == {"e": [], "d": ["e"], "c": ["e"], "b": ["d"], "a": ["b", "c"]}
 
 
-def test_all_engines_that_run_are_told_to_end_once_and_no_other_stack_is_begun(pulumi: Any) -> None:
+def test_all_running_engines_get_one_stop_request_and_no_other_stack_starts(pulumi: Any) -> None:
     pulumi.answer("up", waits=True)
     engine, told = Engine("laptop", None, {}), []
     pulumi.terminate_caller(waiting=2)
@@ -119,7 +119,7 @@ def test_all_engines_that_run_are_told_to_end_once_and_no_other_stack_is_begun(p
     assert sorted(path.read_text() for path in pulumi.folder.glob("ended-*")) == ["1 signal", "1 signal"]
 
 
-def test_what_is_done_before_an_engine_runs_is_stopped_as_well(pulumi: Any) -> None:
+def test_work_before_the_start_of_an_engine_is_stopped_as_well(pulumi: Any) -> None:
     engine = Engine("laptop", None, {})
     heard = threading.Event()
 

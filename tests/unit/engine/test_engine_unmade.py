@@ -46,7 +46,7 @@ def test_a_look_makes_no_stack(pulumi: Any) -> None:
     assert pulumi.verbs == ["stack export"]
 
 
-def test_a_stack_that_cannot_be_read_is_not_taken_for_one_that_is_not_there(pulumi: Any) -> None:
+def test_an_unreadable_stack_is_not_mistaken_for_a_missing_one(pulumi: Any) -> None:
     pulumi.answer("stack export", stderr="error: incorrect passphrase\n", code=255)
 
     with pytest.raises(EngineError, match="laptop: its state cannot be read: incorrect passphrase"):
@@ -67,7 +67,7 @@ def test_a_damaged_state_in_a_bucket_is_reported_with_the_object_that_replaces_i
     )
 
 
-def test_a_stack_that_is_there_is_previewed_where_it_is(pulumi: Any) -> None:
+def test_an_existing_stack_is_previewed_in_place(pulumi: Any) -> None:
     del pulumi
     made = engine()
 

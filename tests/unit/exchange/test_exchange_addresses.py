@@ -27,7 +27,7 @@ RACKS = Renames(pairs={"DC1-R*": "a*", "Spare": "a07"})
         ("idrac-virtualmedia://10.1.9.1/x", "idrac-virtualmedia://10.1.9.1/x"),
     ],
 )
-def test_an_address_means_what_it_means_in_metal3(read: Any, written: str, address: str) -> None:
+def test_an_address_has_the_meaning_of_metal3(read: Any, written: str, address: str) -> None:
     host = {"kind": "BareMetalHost", "metadata": {"name": "a01-u01"}, "spec": {"bmc": {"address": written}}}
 
     [change] = read("bare-metal-hosts", json.dumps([host]) + "\n").changed

@@ -51,7 +51,7 @@ def test_all_pages_are_read_and_each_device_once(serve: Serve, region: Environme
     assert len(server.requests) == -(-len(names) // 7)
 
 
-def test_the_token_goes_to_the_requested_address_only(serve: Serve, region: Environment) -> None:
+def test_the_token_is_only_sent_to_the_requested_address(serve: Serve, region: Environment) -> None:
     server, other = serve("netbox"), serve("netbox")
     server.max_page, server.seen_as = 7, other.address
 
@@ -136,7 +136,7 @@ def test_problems_name_the_page_of_the_device(serve: Serve, region: Environment)
 
 
 @pytest.mark.parametrize("case", ANSWERS, ids=[case["name"] for case in ANSWERS])
-def test_an_answer_that_cannot_succeed_is_reported_at_once(serve: Serve, case: dict[str, Any]) -> None:
+def test_a_permanent_error_is_reported_immediately(serve: Serve, case: dict[str, Any]) -> None:
     server = serve("netbox")
     server.answer(Answer(case["status"], case.get("body", ""), case.get("headers", {})))
 
@@ -195,7 +195,7 @@ def test_a_list_that_changes_between_two_pages_is_not_used(serve: Serve) -> None
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_a_busy_server_is_asked_again(serve: Serve, region: Environment, status: int) -> None:
+def test_a_busy_server_is_retried(serve: Serve, region: Environment, status: int) -> None:
     server, waits = serve("netbox"), []
     server.answer(Answer(status), Answer(status))
 
@@ -203,7 +203,7 @@ def test_a_busy_server_is_asked_again(serve: Serve, region: Environment, status:
     assert waits == [1.0, 2.0]
 
 
-def test_the_server_says_how_long_to_wait(serve: Serve, region: Environment) -> None:
+def test_the_server_sets_the_retry_delay(serve: Serve, region: Environment) -> None:
     server, waits = serve("netbox"), []
     server.answer(Answer(429, "", {"Retry-After": "7"}))
 

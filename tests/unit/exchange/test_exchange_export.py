@@ -54,7 +54,7 @@ def test_the_file_is_as_the_other_system_reads_it(two: Environment, name: str, f
     assert exported(two, name).text == (FILES / file).read_text(encoding="utf-8")
 
 
-def test_other_systems_are_told_of_ports_only_where_some_are_known(two: Environment) -> None:
+def test_ports_are_only_exported_if_some_are_known(two: Environment) -> None:
     guids = tuple(f"0x946dae03000001{port:02x}" for port in range(8))
     first, second = two.hosts
     known = two.model_copy(update={"hosts": (first.model_copy(update={"port_guids": guids}), second)})
@@ -65,7 +65,7 @@ def test_other_systems_are_told_of_ports_only_where_some_are_known(two: Environm
         assert (after.count("port_guids"), after.count(" ".join(guids))) == (1, 1)
 
 
-def test_what_the_other_system_will_miss_is_said(two: Environment) -> None:
+def test_values_missing_in_the_other_system_are_reported(two: Environment) -> None:
     empty = "user names and passwords of BMCs are empty: the inventory only names their Secrets (bmc_secret)"
     columns = ("ip_address", "netmask", "gateway", "nameservers", "disk")
     why = "rejects empty values, and the inventory lacks"
@@ -81,7 +81,7 @@ def test_what_the_other_system_will_miss_is_said(two: Environment) -> None:
     assert {name: exported(two, name).notes for name in OWN} == {"eks-a-csv": (empty,), "netbox": (), "nico": (empty,)}
 
 
-def test_a_bmc_with_a_name_is_told_to_who_takes_addresses_only(two: Environment) -> None:
+def test_a_bmc_with_a_host_name_is_reported_to_systems_that_only_accept_addresses(two: Environment) -> None:
     named = two.hosts[0].model_copy(update={"bmc": "redfish+https://bmc-1.example/redfish/v1/Systems/1"})
     region = two.model_copy(update={"hosts": (named, two.hosts[1])})
 
@@ -91,7 +91,7 @@ def test_a_bmc_with_a_name_is_told_to_who_takes_addresses_only(two: Environment)
     ]
 
 
-def test_a_bmc_with_another_port_is_told_to_who_has_no_port(two: Environment) -> None:
+def test_a_bmc_with_another_port_is_reported_to_systems_without_ports(two: Environment) -> None:
     moved = two.hosts[0].model_copy(update={"bmc": "redfish+https://10.1.1.1:8443/redfish/v1/Systems/1"})
     region = two.model_copy(update={"hosts": (moved, two.hosts[1])})
 
@@ -134,7 +134,7 @@ def test_one_hall_may_be_exported(region: Environment) -> None:
     assert exported(both, "nico", own=False, hall="b").hosts == 1
 
 
-def test_all_wrong_options_are_told_at_once(two: Environment) -> None:
+def test_all_invalid_options_are_reported_together(two: Environment) -> None:
     login = two.hosts[0].model_copy(update={"bmc": "redfish+https://root:hunter2@10.1.1.1/redfish/v1/Systems/1"})
     region = two.model_copy(update={"hosts": (login, two.hosts[1])})
     table = "host,bmc_password,dsk\na01-u01,x,\na01-u1,x,\na01-u01,y,\nb,hunter2\n"

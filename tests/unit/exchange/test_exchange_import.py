@@ -70,7 +70,7 @@ def test_two_new_machines_are_the_same_hosts_in_every_format(read: Any, file: st
     assert read(source, file, **choices).added == NEW
 
 
-def test_a_hardware_csv_needs_what_eks_anywhere_has_no_column_for(read: Any) -> None:
+def test_a_hardware_csv_requires_values_that_eks_anywhere_lacks(read: Any) -> None:
     source, choices = GOLDEN["hardware.csv"]
 
     done = read(source, "hardware.csv", **choices)
@@ -85,7 +85,7 @@ def test_no_password_is_read(read: Any, file: str) -> None:
     assert "hunter2" not in repr(read(source, file, **choices))
 
 
-def test_it_is_said_that_passwords_are_not_read(read: Any) -> None:
+def test_unread_passwords_are_reported(read: Any) -> None:
     remedy = "not read: credentials are references; store them in the Secrets that bmc_secret names"
     left_out = "1 row excluded by --only: not read"
     addresses = (
@@ -117,7 +117,7 @@ def test_rows_keep_their_order_and_new_hosts_follow(read: Any, region: Environme
     assert (done.kept, done.unchanged) == (tuple(host.host for host in region.hosts), 0)
 
 
-def test_what_the_file_does_not_say_of_a_known_host_stays(read: Any, region: Environment) -> None:
+def test_values_missing_in_the_file_are_kept_for_known_hosts(read: Any, region: Environment) -> None:
     known = region.hosts[1]
     text = f"name,serial,oob_ip,leaf\n{known.host},G26A0199,10.1.1.2/16,\n"
 
@@ -130,7 +130,7 @@ def test_what_the_file_does_not_say_of_a_known_host_stays(read: Any, region: Env
     )
 
 
-def test_a_known_host_that_moved_or_is_told_a_driver_gets_another_bmc_address(read: Any, region: Environment) -> None:
+def test_a_known_host_with_another_address_or_driver_gets_a_new_bmc_address(read: Any, region: Environment) -> None:
     known = region.hosts[1]
     moved = read("netbox", f"name,oob_ip\n{known.host},10.1.200.2/16\n")
     told = read("netbox", f"name,oob_ip\n{known.host},10.1.1.2/16\n", driver="redfish+http", system_path="/x")
@@ -143,7 +143,7 @@ def test_a_known_host_that_moved_or_is_told_a_driver_gets_another_bmc_address(re
     ]
 
 
-def test_hosts_that_the_file_does_not_have_go_only_when_asked(read: Any, region: Environment) -> None:
+def test_hosts_missing_in_the_file_are_only_removed_on_request(read: Any, region: Environment) -> None:
     names = tuple(host.host for host in region.hosts)
     text = f"name\n{names[2]}\n{names[0]}\n"
 

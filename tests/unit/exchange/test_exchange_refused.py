@@ -17,7 +17,7 @@ _CASES: list[dict[str, Any]] = [case for path in _FILES for case in yaml.safe_lo
 
 
 @pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])
-def test_all_that_is_wrong_is_told_at_once(refused: Any, case: dict[str, Any]) -> None:
+def test_all_errors_are_reported_together(refused: Any, case: dict[str, Any]) -> None:
     choices = dict(case.get("choices", {}))
     more = {"hall": case["hall"]} if "hall" in case else {}
     more |= {"racks": Renames(pairs=choices.pop("racks"))} if "racks" in choices else {}

@@ -18,7 +18,9 @@ from jacquard.forges.pipeline import PipelineError, pipeline
         ({"GITHUB_RUN_ATTEMPT": ""}, "acme/regions#7", (12, 1)),
     ],
 )
-def test_github_says_it(forge: FakeForge, change: Mapping[str, str], place: str, run: tuple[int, ...]) -> None:
+def test_github_variables_identify_the_pull_request(
+    forge: FakeForge, change: Mapping[str, str], place: str, run: tuple[int, ...]
+) -> None:
     job = pipeline({**forge.github(run="12.2"), **change})
 
     assert (job.place, job.run, job.token) == (place, run, TOKEN)
@@ -33,7 +35,7 @@ def test_a_pipeline_of_a_fork_is_for_the_merge_request_of_the_other_project(forg
     assert forge.requests == [("POST", "/projects/5/merge_requests/7/notes")]
 
 
-def test_options_say_what_variables_do_not(forge: FakeForge) -> None:
+def test_options_complement_variables(forge: FakeForge) -> None:
     job = pipeline({**forge.github(), "GITHUB_REF": "refs/heads/main"}, pull_request=9, run="5")
 
     assert (job.place, job.run) == ("acme/regions#9", (5,))
@@ -70,7 +72,7 @@ def test_a_job_without_a_token_is_one(forge: FakeForge) -> None:
     ],
     ids=["nowhere", "github", "gitlab"],
 )
-def test_all_that_is_missing_is_said_at_once(variables: Mapping[str, str], message: str) -> None:
+def test_all_missing_values_are_reported_together(variables: Mapping[str, str], message: str) -> None:
     with pytest.raises(PipelineError) as caught:
         pipeline(variables)
     assert str(caught.value) == message

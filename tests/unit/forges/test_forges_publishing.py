@@ -22,7 +22,7 @@ def test_the_first_run_creates_a_comment_and_later_ones_write_over_it(runs: Runs
     assert runs.shown == ["2.1: second line"]
 
 
-def test_what_stands_there_is_not_written_again(runs: Runs) -> None:
+def test_an_unchanged_comment_is_not_written_again(runs: Runs) -> None:
     runs.write("1.1", "first\nline  ")
     runs.write("2.1", "first\nline")
     written = runs.forge.requested("POST", "PATCH", "PUT")
@@ -31,7 +31,7 @@ def test_what_stands_there_is_not_written_again(runs: Runs) -> None:
     assert runs.forge.requested("POST", "PATCH", "PUT") == written
 
 
-def test_a_run_is_recorded_though_it_found_what_the_one_before_found(runs: Runs) -> None:
+def test_a_run_is_recorded_even_with_the_result_of_the_previous_one(runs: Runs) -> None:
     runs.write("5.1", "blocked")
     assert runs.write("7.1", "blocked") is Outcome.UPDATED
     assert runs.write("6.1", "safe") is Outcome.OLDER
@@ -65,7 +65,7 @@ def test_as_many_comments_as_fill_pages_end(runs: Runs) -> None:
     assert runs.write("1.1", "first") is Outcome.CREATED
 
 
-def test_the_mark_in_what_others_wrote_is_nothing(runs: Runs) -> None:
+def test_the_mark_in_comments_of_others_is_ignored(runs: Runs) -> None:
     copied = runs.forge.add("<!-- jacquard impact -->\n<!-- run 999.1 -->\nsafe to merge", author="mallory")
     runs.forge.add("> <!-- jacquard impact -->", author=BOT)
     runs.forge.add("<!-- jacquard preview -->\n<!-- run 999.1 -->\nanother", author=BOT)
@@ -96,14 +96,14 @@ def test_two_runs_that_both_see_no_comment_end_with_one(runs: Runs) -> None:
     assert runs.shown == ["6.1: new"]
 
 
-def test_two_runs_that_both_see_no_comment_end_with_the_newer_even_if_it_comes_last(runs: Runs) -> None:
+def test_of_two_parallel_first_runs_the_newer_comment_remains(runs: Runs) -> None:
     runs.forge.before("POST", lambda: runs.write("5.1", "old"))
 
     assert runs.write("6.1", "new") is Outcome.CREATED
     assert runs.shown == ["6.1: new"]
 
 
-def test_what_an_older_run_wrote_over_meanwhile_is_written_again(runs: Runs) -> None:
+def test_a_comment_overwritten_by_an_older_run_is_written_again(runs: Runs) -> None:
     runs.write("1.1", "first")
     [comment] = runs.forge.comments
 
@@ -141,7 +141,7 @@ def test_a_comment_that_vanishes_while_it_is_written_is_created_again(runs: Runs
     assert runs.shown == ["5.1: new"]
 
 
-def test_eight_runs_at_once_end_with_one_comment_of_the_newest(runs: Runs) -> None:
+def test_eight_parallel_runs_result_in_one_comment_of_the_newest(runs: Runs) -> None:
     together = threading.Barrier(8)
 
     def one(run: int) -> None:
@@ -159,7 +159,7 @@ def test_eight_runs_at_once_end_with_one_comment_of_the_newest(runs: Runs) -> No
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 408])
-def test_a_forge_that_fails_for_a_moment_is_asked_again(runs: Runs, status: int) -> None:
+def test_a_temporary_failure_of_the_forge_is_retried(runs: Runs, status: int) -> None:
     for _ in range(2):
         runs.forge.answer("GET", Answer(status, "try again"))
 
@@ -184,14 +184,14 @@ def test_it_waits_as_long_as_the_forge_asks(runs: Runs) -> None:
     assert runs.waited[:3] == [42.0, 30.0, 90.0]
 
 
-def test_a_limit_that_does_not_say_until_when_lasts_a_minute(runs: Runs) -> None:
+def test_a_rate_limit_without_an_end_lasts_a_minute(runs: Runs) -> None:
     runs.forge.answer("POST", Answer(403, "You have exceeded a secondary rate limit. Please wait a few minutes."))
 
     assert runs.write("1.1", "first") is Outcome.CREATED
     assert runs.waited[0] == 60.0
 
 
-def test_another_run_that_writes_during_a_wait_is_seen(runs: Runs) -> None:
+def test_another_run_that_writes_during_a_wait_is_detected(runs: Runs) -> None:
     runs.forge.answer("POST", Answer(429, "slow down", {"Retry-After": "42"}))
 
     def meanwhile(seconds: float) -> None:
@@ -212,7 +212,7 @@ def test_a_wait_that_is_too_long_is_not_begun(github: Runs) -> None:
     assert github.waited == [200.0]
 
 
-def test_a_forge_that_keeps_failing_is_given_up(github: Runs) -> None:
+def test_retries_at_a_failing_forge_are_limited(github: Runs) -> None:
     for _ in range(20):
         github.forge.answer("GET", Answer(502, "Bad Gateway"))
 
@@ -255,7 +255,7 @@ def test_a_forge_that_keeps_failing_is_given_up(github: Runs) -> None:
     ],
     ids=["403", "401", "404", "301", "422"],
 )
-def test_what_will_not_work_is_said_at_once(github: Runs, answer: Answer, message: str) -> None:
+def test_permanent_errors_are_reported_immediately(github: Runs, answer: Answer, message: str) -> None:
     github.forge.answer("POST", answer)
 
     with pytest.raises(ForgeError) as caught:
@@ -264,7 +264,7 @@ def test_what_will_not_work_is_said_at_once(github: Runs, answer: Answer, messag
     assert github.waited == []
 
 
-def test_a_text_that_is_too_long_is_told_with_its_size(github: Runs) -> None:
+def test_a_text_that_is_too_long_is_reported_with_its_size(github: Runs) -> None:
     with pytest.raises(ForgeError) as caught:
         github.write("1.1", "x" * 70_000)
     assert str(caught.value) == (

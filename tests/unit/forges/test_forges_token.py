@@ -20,7 +20,7 @@ def test_the_token_is_shown_to_the_forge_only(
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_netrc_takes_the_place_of_the_token(
+def test_a_netrc_file_does_not_replace_the_token(
     forge: FakeForge, github: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"

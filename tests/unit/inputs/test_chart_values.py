@@ -77,7 +77,7 @@ def test_every_value_of_ovn_on_dpus_is_one_of_its_chart() -> None:
         ({"selector": {"my.own/role": "system"}}, []),
     ],
 )
-def test_what_a_chart_does_not_have_is_told_with_its_path(
+def test_unknown_values_of_a_chart_are_reported_with_their_path(
     tmp_path: Path, values: dict[str, Any], wrong: list[str]
 ) -> None:
     file = tmp_path / "chart.json"
@@ -101,7 +101,7 @@ def test_what_a_chart_does_not_have_is_told_with_its_path(
     assert [*Record(file).wrong(values)] == wrong
 
 
-def test_every_value_that_the_catalogue_lets_the_data_set_is_one_of_its_chart_and_of_the_right_type() -> None:
+def test_every_tunable_value_of_the_catalogue_exists_in_its_chart_with_the_right_type() -> None:
     wrong = {
         f"{chart.name} {text}"
         for chart in load_environment("laptop", ENVIRONMENTS).versions.charts

@@ -21,7 +21,7 @@ def laptop() -> Environment:
     return reference("laptop")
 
 
-def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
+def test_slices_are_ordered_by_application(laptop: Environment) -> None:
     assert [(part.kind, part.subject) for part in slices(laptop)] == [
         (SliceKind.FOUNDATION, ""),
         (SliceKind.INVENTORY, "a"),
@@ -32,7 +32,7 @@ def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
     ]
 
 
-def test_a_slice_needs_what_its_objects_live_in_the_hosts_it_claims_and_the_api_it_is_applied_to() -> None:
+def test_a_slice_depends_on_its_namespaces_claimed_hosts_and_api() -> None:
     east = reference("us-east-04a")
     found = needs(east)
 

@@ -17,7 +17,7 @@ ISOLATION = ("share", "view_policy", "root_export", *map(SECRET.format, ROLES))
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
+def test_no_class_shares_storage_of_another_tenant(name: str) -> None:
     environment = reference(name)
     tenants = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
     holders: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -41,7 +41,7 @@ def test_disks_of_vms_default_to_the_class_of_their_images_in_the_cluster_that_r
     assert found == {("acme-train", "shared-vast")}
 
 
-def test_what_the_storage_system_is_to_let_in_is_the_hosts_of_the_tenant_alone() -> None:
+def test_the_storage_system_only_admits_hosts_of_the_tenant() -> None:
     environment = reference("laptop")
 
     told = {

@@ -29,7 +29,7 @@ def report(region: Environment) -> ImageReport:
     return image_report(region, TODAY)
 
 
-def test_each_image_says_where_it_runs_and_how_long_it_lives(report: ImageReport) -> None:
+def test_each_image_shows_its_pools_and_life_cycle(report: ImageReport) -> None:
     states = {state.version: state for state in report.images}
 
     assert {version.partition("-")[0] for version in states} == {"gpu", "cpu"}
@@ -41,7 +41,7 @@ def test_each_image_says_where_it_runs_and_how_long_it_lives(report: ImageReport
     assert (states["gpu-2026.12.0"].nodes, states["gpu-2026.12.0"].channels) == (0, ("candidate",))
 
 
-def test_an_image_that_expired_says_so(region: Environment) -> None:
+def test_an_expired_image_is_marked(region: Environment) -> None:
     states = {state.version: state for state in image_report(region, dt.date(2027, 4, 8)).images}
 
     assert (states[OLD].lifecycle, states[OLD].days_left) == (Lifecycle.EXPIRED, -2)
@@ -72,7 +72,7 @@ def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
     ]
 
 
-def test_a_pool_under_way_says_where_to() -> None:
+def test_a_pool_in_a_rollout_shows_its_target() -> None:
     region = rollable({"one": 2})
     begun = with_pins(region, Promotion(region, "one-one/rack", NEW).next_wave(1))
 
@@ -81,7 +81,7 @@ def test_a_pool_under_way_says_where_to() -> None:
     assert (behind.images, behind.open_to) == ((OLD, NEW), NEW)
 
 
-def test_the_matrix_tells_which_pools_may_run_what_and_why_others_may_not(region: Environment) -> None:
+def test_the_matrix_shows_permitted_images_and_reasons_against_others(region: Environment) -> None:
     images = region.images.images
     [old] = (image for image in images if image.version == OLD)
     newer = changed(old, contents=changed(old.contents, kubelet="v1.36.0", doca="2.9.0"))
@@ -121,7 +121,7 @@ def test_the_report_is_data(report: ImageReport) -> None:
     assert (answer["today"], answer["behind"][0]["expires"]) == ("2026-11-21", "2027-04-06")
 
 
-def test_an_image_that_leaves_gpus_to_vms_is_taken_by_name_only() -> None:
+def test_an_image_that_reserves_gpus_for_vms_is_only_selected_by_name() -> None:
     region = load_environment("eu-south-03a", ENVIRONMENTS)
     [placed] = [placed for placed in pools(region) if placed.key == "tessera-render/l40s"]
 

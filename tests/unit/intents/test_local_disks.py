@@ -36,7 +36,7 @@ def test_a_pool_with_encrypted_volumes_gets_no_image_that_encrypts_nothing(regio
     assert told(region, encrypted_scratch=True) == []
 
 
-def test_an_image_that_encrypts_nothing_is_for_all_that_ask_for_nothing(region: Environment) -> None:
+def test_an_image_without_encryption_fits_pools_that_require_none(region: Environment) -> None:
     storage = [
         changed(entry, encrypted=False) if isinstance(entry, TopolvmClassSpec) else entry
         for entry in region.region.storage

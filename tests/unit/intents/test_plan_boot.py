@@ -41,7 +41,7 @@ UNPROVEN = (
         (BareMetalBackend.IRONCORE_METAL, BootMode.NETBOOT, None, []),
     ],
 )
-def test_the_image_says_how_it_boots_and_the_region_whether_it_can(
+def test_the_image_defines_its_boot_method_and_the_region_its_support(
     backend: BareMetalBackend, boot: BootMode, service: JoinServiceSpec | None, told: list[str]
 ) -> None:
     base = small_region()

@@ -58,14 +58,16 @@ def test_agents_know_how_many_nodes_a_domain_has(region: Environment) -> None:
         ({"imex": False, "gpu_driver": None, "vfio_devices": ("10DE:2330",)}, ""),
     ],
 )
-def test_an_image_has_what_agents_of_the_driver_need(region: Environment, contents: dict[str, Any], lacks: str) -> None:
+def test_an_image_has_the_prerequisites_of_the_drivers_agents(
+    region: Environment, contents: dict[str, Any], lacks: str
+) -> None:
     said = f"image gpu-2026.10.2 lacks {lacks}, and acme-train offers compute domains on {KIND}"
 
     assert told(racks(region), **contents) == ([said] if lacks else [])
     assert told(region, **contents) == []
 
 
-def test_nothing_is_asked_of_images_where_a_cluster_goes_without(region: Environment) -> None:
+def test_images_have_no_prerequisites_in_clusters_without_compute_domains(region: Environment) -> None:
     wide = racks(region)
     [acme, *others] = wide.tenants
     without = acme.clusters[0].model_copy(update={"without_add_ons": {"compute-domains": "jobs stay in a node"}})

@@ -43,7 +43,9 @@ def setup(**told: Any) -> Setup:
         ({"huge_pages": "1Gi", "dedicated_cpus": True, "numa": True}, {"gives_cpus": True}, 0),
     ],
 )
-def test_a_node_holds_what_it_was_set_up_for(asked: dict[str, Any], found: dict[str, Any], expected: int) -> None:
+def test_a_node_runs_as_many_vms_as_its_settings_permit(
+    asked: dict[str, Any], found: dict[str, Any], expected: int
+) -> None:
     assert vms_on(KIND, size(**asked), setup(**found)) == expected
 
 
@@ -63,7 +65,7 @@ def test_root_disks_are_counted_on_the_file_system_of_the_kubelet(disks: dict[st
     assert vms_on(kind, size()) == expected
 
 
-def test_all_that_lacks_is_told_at_once() -> None:
+def test_all_missing_settings_are_reported_together() -> None:
     asked = size(dedicated_cpus=True, numa=True, huge_pages="1Gi")
 
     assert list(setup().lacks(KIND, asked)) == [

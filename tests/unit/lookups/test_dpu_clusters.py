@@ -138,7 +138,7 @@ def test_another_prefix_for_hosts_has_the_links_that_the_first_has_no_room_for(r
     assert again.vpcs == numbers_now.vpcs
 
 
-def test_a_vpc_with_too_few_links_is_told_so(region: Environment) -> None:
+def test_a_vpc_with_too_few_links_is_reported(region: Environment) -> None:
     narrow = region.allocations.vpcs["acme"].model_copy(update={"hosts": IPv4Network("10.65.16.0/27")})
     vpcs = {**region.allocations.vpcs, "acme": narrow}
     lock = region.allocations.model_copy(update={"vpcs": vpcs})

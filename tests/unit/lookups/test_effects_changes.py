@@ -49,7 +49,7 @@ def test_equal_objects_change_nothing() -> None:
     assert worst([]) is Effect.NONE
 
 
-def test_a_change_says_what_it_changes_and_why_it_does_that() -> None:
+def test_a_change_has_an_effect_and_a_reason() -> None:
     before, after = ([thing(GROUP, spec={"replicas": count})] for count in (2, 3))
 
     change = only(list(changes(before, after)))
@@ -67,7 +67,7 @@ def test_a_change_says_what_it_changes_and_why_it_does_that() -> None:
     assert change.row.source == "CAPI:core/reconcilers/machinedeployment/machinedeployment_sync.go"
 
 
-def test_a_kind_that_nobody_registered_is_unknown_whatever_happens_to_it() -> None:
+def test_all_changes_of_an_unregistered_kind_are_unknown() -> None:
     one, other = thing(UNHEARD, spec={"a": 1}), thing(UNHEARD, spec={"a": 2})
 
     for before, after, path in (([], [one], "created"), ([one], [other], "spec.a"), ([one], [], "deleted")):
@@ -77,7 +77,7 @@ def test_a_kind_that_nobody_registered_is_unknown_whatever_happens_to_it() -> No
     assert effect_on_nodes([thing(UNHEARD, retain=True)], []) is Effect.UNKNOWN
 
 
-def test_a_field_that_nobody_registered_is_unknown() -> None:
+def test_an_unregistered_field_is_unknown() -> None:
     assert found({}, {"gadgets": 1}) == {"spec.gadgets": Effect.UNKNOWN}
     assert found({}, {"template": {"spec": {"gadget": {"a": 1}}}}) == {"spec.template.spec.gadget.a": Effect.UNKNOWN}
     before, after = labelled(GROUP), labelled(GROUP, **{"acme.example/gadget": "yes"})
@@ -109,7 +109,7 @@ def test_a_new_flavor_does_nothing_and_the_deployment_that_names_it_flashes() ->
         (thing(GROUP, retain=True, protect=True), "protected", Effect.REFUSED),
     ],
 )
-def test_what_goes_is_deleted_kept_or_protected(manifest: Manifest, path: str, word: Effect) -> None:
+def test_removed_objects_are_deleted_retained_or_protected(manifest: Manifest, path: str, word: Effect) -> None:
     change = only(list(changes([manifest], [])))
 
     assert (change.path, change.effect) == (path, word)
@@ -159,7 +159,7 @@ def test_a_moment_counts_by_its_direction() -> None:
     assert found(late, early) == found(early, {}) == {"spec.rollout.after": Effect.IN_PLACE}
 
 
-def test_the_worst_of_a_pool_tells_groups_that_come_and_go_from_groups_that_stay() -> None:
+def test_the_worst_effect_of_a_pool_separates_changed_groups_from_kept_ones() -> None:
     one, two = thing(GROUP, "one", spec={"replicas": 2}), thing(GROUP, "two", spec={"replicas": 2})
     more = thing(GROUP, "one", spec={"replicas": 3})
 
@@ -175,7 +175,7 @@ def test_the_worst_of_a_pool_tells_groups_that_come_and_go_from_groups_that_stay
     assert effect_on_nodes([one], [one]) is Effect.NONE
 
 
-def test_what_is_unknown_is_worse_than_all_that_is_known() -> None:
+def test_unknown_is_worse_than_all_known_effects() -> None:
     assert [word for word in Effect if word.severity > Effect.DELETED.severity] == [Effect.REFUSED, Effect.UNKNOWN]
     assert max(Effect, key=lambda word: word.severity) is Effect.UNKNOWN
 

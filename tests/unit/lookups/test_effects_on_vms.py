@@ -38,7 +38,7 @@ def effects(before: VmOfferingInput, after: VmOfferingInput) -> dict[tuple[str, 
     }
 
 
-def test_a_further_pool_for_vms_leaves_machines_alone(offering: VmOfferingInput) -> None:
+def test_a_further_vm_pool_does_not_affect_machines(offering: VmOfferingInput) -> None:
     found = effects(offering, replace(offering, pools=(*offering.pools, "more")))
 
     assert {kind for kind, _ in found} == {"CDI", "KubeVirt"}

@@ -95,7 +95,7 @@ def test_nothing_that_is_rendered_lacks_a_row(written: list[Change]) -> None:
     assert sorted({f"{change.kind} {change.path}" for change in written if change.row is None}) == []
 
 
-def test_every_path_of_the_table_is_met_by_what_is_rendered_or_says_why_not(written: list[Change]) -> None:
+def test_every_path_of_the_table_occurs_in_rendered_objects_or_has_a_reason(written: list[Change]) -> None:
     met: dict[int, set[tuple[str, ...]]] = defaultdict(set)
     for change in written:
         met[id(change.row)].add(steps(change.path))
@@ -122,7 +122,7 @@ def fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
     return len(pattern) == len(path) and all(step in ("*", other) for step, other in zip(pattern, path, strict=True))
 
 
-def test_each_kind_says_what_its_objects_do_when_they_come_and_go() -> None:
+def test_each_kind_has_effects_of_creation_and_deletion() -> None:
     table = effects_table()
 
     assert [kind for kind in table.kinds if not (table.row(kind, (CREATED,)) and table.row(kind, (DELETED,)))] == []
@@ -158,7 +158,7 @@ def write(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_the_row_that_says_most_counts(tmp_path: Path) -> None:
+def test_the_most_specific_row_applies(tmp_path: Path) -> None:
     fields = ["spec.**", "spec.list.*.name", "spec.list.first.name", "spec.list.*.**", "spec.list", "'*.name'"]
     rows = "".join(ROW.format(fields=path, source=f"T:{number}") for number, path in enumerate(fields))
     table = read_table(write(tmp_path, one=f"    test/Thing:\n{rows}"))
@@ -187,7 +187,7 @@ def test_rows_for_every_kind_hold_for_kinds_of_the_table_only_and_below_their_ow
     assert table.row("test/Other", ("metadata", "labels", "other")) is None
 
 
-def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
+def test_all_errors_of_a_table_are_reported_together(tmp_path: Path) -> None:
     thing = "    test/Thing:\n" + ROW.format(fields="spec.a, spec..b", source="T:one")
     again = "    test/Thing:\n" + ROW.format(fields="spec.c, spec.c, 'spec.**.d'", source="U:two")
     again += ROW.format(fields="spec.e", source="U:two").replace("effect: none", "effect: refused")

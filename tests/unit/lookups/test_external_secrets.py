@@ -67,7 +67,7 @@ def wanted_without_store(name: str) -> Secrets:
 
 @pytest.mark.parametrize("store", [STORE, MADE], ids=["given", "made"])
 @pytest.mark.parametrize("name", NAMES)
-def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str, store: SecretsSpec) -> None:
+def test_with_a_store_no_secret_is_a_prerequisite_and_each_is_copied_once(name: str, store: SecretsSpec) -> None:
     wanted = wanted_without_store(name)
 
     every = tuple(everything(with_store(reference(name), store)))
@@ -177,7 +177,7 @@ def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
     assert secrets(every) == {}
 
 
-def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:
+def test_the_foundation_creates_its_secrets_before_objects_that_wait_for_them() -> None:
     lab = with_store(reference("lab"))
     kinds = [item.kind for item in objects(manifests(lab, slices(lab)[0]))]
 
@@ -195,7 +195,7 @@ def test_a_set_of_secrets_is_one_resource_of_its_slice() -> None:
         assert places or part.kind is SliceKind.TENANT
 
 
-def test_what_refers_to_secrets_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_that_reference_secrets_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = with_store(reference("laptop"))
     rendered: list[str] = []
     render = StorageCatalogInput.render

@@ -22,7 +22,7 @@ _ONLY_GO, _ONLY_PYTHON = ("(?P<", "\\C"), ("(?=", "(?!", "(?<=", "(?<!", "(?>", 
 """Prefixes of syntax that only RE2 or only Python's ``re`` supports."""
 
 
-def test_the_table_is_what_the_strict_reader_accepts() -> None:
+def test_the_strict_reader_accepts_the_table() -> None:
     table, _, problems = parsed(FILE.name, FILE.read_text(), NodeCheckTable)
 
     assert [str(problem) for problem in problems] == []
@@ -89,7 +89,7 @@ def test_every_type_of_the_references_has_checks_of_its_hardware() -> None:
     assert all("gpu" in found for name, found in parts.items() if region.instance_types.by_name[name].gpu)
 
 
-def test_an_override_changes_what_it_names() -> None:
+def test_an_override_changes_the_named_check() -> None:
     laptop = load_environment("laptop", paths.ROOT / "environments")
     override = HealthOverride(check="gpu-lost", instance_types=("h100-ib-8",), hold_seconds=900, reason="slow drains")
     changed = laptop.model_copy(update={"health": HealthCatalog(schema_version=1, health_overrides=(override,))})

@@ -8,7 +8,7 @@ from components.lookups.charts import needed_charts
 from components.specs.reading.loader import load_environment
 
 
-def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
+def test_each_chart_is_required_by_a_value_in_the_data() -> None:
     assert needed_charts(load_environment("eu-south-03a", ENVIRONMENTS)) == {
         "cert-manager": ("region.yaml", ("region",)),
         "metallb": ("region.yaml", ("region",)),

@@ -18,7 +18,7 @@ def test_every_field_of_a_pool_is_in_the_table_and_changed_here() -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_field_does_to_nodes_what_the_table_says(field: str) -> None:
+def test_a_field_has_the_effect_of_the_table_on_nodes(field: str) -> None:
     before, after = before_and_after(field)
 
     assert effect_on_nodes(rendered(before), rendered(after)) is WITH_PROMOTION[field]
@@ -26,14 +26,14 @@ def test_a_field_does_to_nodes_what_the_table_says(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", PROMOTED)
-def test_what_decides_what_a_node_is_changes_no_object_before_it_is_promoted(field: str) -> None:
+def test_fields_of_the_node_intent_change_no_object_before_a_promotion(field: str) -> None:
     before, after = before_and_after(field, promote=False)
 
     assert effect_on_nodes(rendered(before), rendered(after)) is FIELDS[field] is Effect.NONE
     assert rendered(before) == rendered(after)
 
 
-def test_a_moment_that_moves_makes_nodes_anew_only_when_it_gets_later() -> None:
+def test_a_changed_rollout_time_replaces_nodes_only_if_it_is_later() -> None:
     first, second = (dt.datetime(2026, 12, day, 2, tzinfo=dt.UTC) for day in (1, 2))
     [(_, early), (_, late)] = (before_and_after("rollout.after", value=moment) for moment in (first, second))
 
@@ -41,13 +41,13 @@ def test_a_moment_that_moves_makes_nodes_anew_only_when_it_gets_later() -> None:
     assert effect_on_nodes(rendered(late), rendered(early)) is Effect.IN_PLACE
 
 
-def test_pods_per_node_of_a_cluster_make_its_nodes_anew() -> None:
+def test_pods_per_node_of_a_cluster_replace_its_nodes() -> None:
     before = region_with_pool(pool())
 
     assert effect_on_nodes(rendered(before), rendered(other_pods(before))) is Effect.REPLACED
 
 
-def test_another_image_makes_the_nodes_anew_once_its_pin_moves() -> None:
+def test_another_image_replaces_the_nodes_when_its_pin_changes() -> None:
     before = region_with_pool(pool())
 
     assert effect_on_nodes(rendered(before), rendered(other_image(before))) is Effect.REPLACED

@@ -28,7 +28,7 @@ def _with_domain(environment: Environment, domain: FailureDomain) -> Environment
 
 
 @pytest.mark.parametrize("domain", list(FailureDomain))
-def test_hosts_fail_with_what_the_region_says(laptop: Any, domain: FailureDomain) -> None:
+def test_the_region_defines_the_failure_domain_of_hosts(laptop: Any, domain: FailureDomain) -> None:
     environment = _with_domain(laptop.load(), domain)
 
     for host in environment.hosts:
@@ -45,7 +45,7 @@ def test_hosts_of_a_rack_scale_type_fail_with_their_rack(laptop: Any) -> None:
     }
 
 
-def test_an_unknown_type_is_taken_for_one_of_the_regions_kind(laptop: Any) -> None:
+def test_an_unknown_type_is_treated_as_the_default_kind_of_the_region(laptop: Any) -> None:
     assert laptop.load().failure_domain_kind("h900") is FailureDomain.RACK
 
 

@@ -63,7 +63,7 @@ def test_a_prefix_stays_while_nodes_fit_and_is_never_changed_under_pods() -> Non
     )
 
 
-def test_a_prefix_that_no_pod_uses_gives_way_to_a_wider_one() -> None:
+def test_an_unused_prefix_is_replaced_by_a_larger_one() -> None:
     before = allocated(with_rails(), tenants=_ant(2))
     moved = attempt(changed(_idle(before), tenants=_ant(8))).numbers
 
@@ -71,7 +71,7 @@ def test_a_prefix_that_no_pod_uses_gives_way_to_a_wider_one() -> None:
     assert moved.quarantine["ant/ant-one"].rail_prefixes == {"roce": (Network("10.200.0.0/24"),)}
 
 
-def test_more_rails_cut_no_prefix_anew_that_pods_use() -> None:
+def test_more_rails_change_no_prefix_that_pods_use() -> None:
     before = allocated(with_rails(), tenants=_ant(2))
     bee = tenant("bee", nodes(2), fabrics=("roce",))
 
@@ -84,7 +84,7 @@ def test_more_rails_cut_no_prefix_anew_that_pods_use() -> None:
     assert [str(subnet(one.prefix, one.subnets, 3)) for one in rendered if one] == ["10.200.0.96/27", "10.200.2.96/27"]
 
 
-def test_nodes_with_ports_on_rails_beyond_the_cut_are_told_while_pods_use_it() -> None:
+def test_nodes_with_ports_on_rails_beyond_a_prefix_in_use_are_reported() -> None:
     before = allocated(with_rails(), tenants=_ant(2))
 
     [problem] = attempt(_with_ports(before, rails=12, ports=9)).problems
@@ -112,7 +112,7 @@ def test_prefixes_of_clusters_that_leave_the_fabric_are_kept_back_for_them() -> 
     assert prefixes(allocated(left, tenants=_ant(2))) == prefixes(before)
 
 
-def test_a_range_that_is_full_is_told_with_its_place() -> None:
+def test_an_exhausted_range_is_reported_with_its_position() -> None:
     [problem] = attempt(changed(with_rails(Network("10.200.0.0/25")), tenants=_ant(6))).problems
 
     full = "no free /23 in fabrics[0].rail_prefixes (region.yaml:1, 10.200.0.0/25); widen it there"

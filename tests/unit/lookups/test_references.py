@@ -113,7 +113,7 @@ def chosen(request: pytest.FixtureRequest) -> tuple[Manifest, ...]:
     return rendered(CHOICES[request.param])
 
 
-def test_whatever_nobody_renders_or_makes_has_a_form(chosen: tuple[Manifest, ...]) -> None:
+def test_references_to_external_objects_have_a_form(chosen: tuple[Manifest, ...]) -> None:
     found = missing_targets(chosen, TABLE)
 
     assert [f"{one.first} refers to {one.target.kind} {one.target}" for one in found.values() if one.form is None] == []
@@ -158,14 +158,14 @@ def test_every_row_is_of_something_that_is_rendered() -> None:
     assert rows - used == set()
 
 
-def test_every_form_is_that_of_a_row_and_says_how_without_a_value() -> None:
+def test_every_form_belongs_to_a_row_and_describes_creation_without_a_value() -> None:
     named = {row.form for rows in TABLE.refers.values() for row in rows} - {None}
 
     assert named == TABLE.forms.keys()
     assert [name for name, form in TABLE.forms.items() if "--from-literal" in form.make] == []
 
 
-def test_a_reference_that_no_row_takes_is_noticed() -> None:
+def test_a_reference_without_a_row_is_detected() -> None:
     [release] = [item for item in everything() if item.kind == "HelmRelease" and item.name == "cert-manager"][:1]
     body = {**release.body, "spec": {**release.body["spec"], "serviceAccountName": "hidden"}}
 
@@ -196,7 +196,7 @@ def found(*items: Manifest, others: tuple[Manifest, ...] = ()) -> dict[str, Miss
     }
 
 
-def test_what_is_inside_another_cluster_is_looked_for_there() -> None:
+def test_references_into_another_cluster_are_resolved_there() -> None:
     assert found(release("vast-csi")).keys() == {
         "management Namespace acme-train",
         "management Secret acme-train/acme-train-kubeconfig",
@@ -207,7 +207,7 @@ def test_what_is_inside_another_cluster_is_looked_for_there() -> None:
     }
 
 
-def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
+def test_rendered_objects_and_those_of_controllers_are_no_prerequisites() -> None:
     there = found(release("topolvm"), SPACE, CLUSTER)
 
     assert "management Namespace acme-train" not in there
@@ -215,7 +215,7 @@ def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
     assert found(release("topolvm"), others=(SPACE, CLUSTER)).keys() == there.keys()
 
 
-def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
+def test_referring_objects_are_counted_and_keys_are_merged() -> None:
     [store] = [item for item in rendered(reference("lab")) if item.kind == "DataStore"]
     [secret] = [one for one in missing_targets([store], TABLE).values() if one.target.kind == "Secret"]
 
@@ -227,7 +227,7 @@ def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
     )
 
 
-def test_nodes_for_the_controllers_of_dpus_are_asked_for_where_dpf_is_and_nowhere_else() -> None:
+def test_node_labels_for_dpu_controllers_are_only_required_with_dpf() -> None:
     """DPF's controllers only run on nodes with one label, and its chart's value affects only the operator."""
     asked, needed = set(), set()
     for name in REFERENCES:
@@ -259,7 +259,7 @@ def test_files_of_api_servers_have_the_keys_that_flags_name() -> None:
     }
 
 
-def test_a_table_whose_forms_or_sources_nobody_lists_is_refused(tmp_path: Path) -> None:
+def test_a_table_with_unlisted_forms_or_sources_is_rejected(tmp_path: Path) -> None:
     row = "{to: Secret, form: nowhere, source: 'NOBODY:file'}"
     (tmp_path / "secrets.yaml").write_text(f"schema_version: 1\nrefers:\n  ConfigMap:\n    - {row}\n")
 

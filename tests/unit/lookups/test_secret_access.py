@@ -76,11 +76,11 @@ def _group(one: Access) -> str:
     return "Group of `edit_group`" if one.namespace else "Group of `oidc.admin_group`"
 
 
-def test_the_page_shows_who_may_read_which_secret() -> None:
+def test_the_page_shows_read_access_to_secrets() -> None:
     assert "\n".join(rows()) in text(DOCS / "region/isolation.md")
 
 
-def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() -> None:
+def test_the_page_names_platform_secrets_that_tenant_administrators_can_read() -> None:
     tenants = {item.name.removeprefix("tenant-") for item in rendered() if item.name.startswith("tenant-")}
     inside = {
         f"`{one.target.namespace}/{re.sub('|'.join(sorted(tenants)), '<tenant>', one.target.name)}`"
@@ -93,7 +93,7 @@ def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() ->
     assert [name for name in sorted(inside) if name not in page] == []
 
 
-def test_no_token_is_given_to_pods_that_ask_no_api() -> None:
+def test_pods_that_use_no_api_get_no_token() -> None:
     accounts = {
         (item.cluster, subject["namespace"], subject["name"])
         for item in rendered()
@@ -146,12 +146,12 @@ def test_rules_that_read_secrets_are_found_and_others_are_not() -> None:
     ]
 
 
-def test_a_binding_to_a_role_that_nobody_knows_is_refused() -> None:
+def test_a_binding_to_an_unknown_role_is_rejected() -> None:
     with pytest.raises(KeyError, match="stranger"):
         list(secret_access([ROLE, binding("stranger")]))
 
 
-def test_secrets_that_pods_are_given_are_found() -> None:
+def test_secrets_that_pods_use_are_found() -> None:
     pod = {
         "containers": [
             {

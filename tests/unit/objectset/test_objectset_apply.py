@@ -98,7 +98,7 @@ def test_a_preview_of_unknown_members_warns_of_no_stray(provider: Any) -> None:
     assert provider.engine.lines == []
 
 
-def test_a_create_done_in_part_says_what_is_there_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
+def test_a_partial_create_records_existing_members_and_the_next_run_continues(provider: Any, kube: Any) -> None:
     broken = rack("u01", "u02")
     broken["members"]["u02"]["spec"] = {"onlin": True}
 
@@ -121,7 +121,7 @@ def test_a_create_done_in_part_says_what_is_there_and_the_next_run_goes_on(provi
     assert applied(kube) == ["u02"]
 
 
-def test_an_update_done_in_part_is_put_right_even_when_the_program_goes_back(provider: Any, kube: Any) -> None:
+def test_a_partial_update_is_repaired_even_if_the_program_is_reverted(provider: Any, kube: Any) -> None:
     old = rack("u01", "u02", "u03", online=True)
     outputs = provider.create(old)
     kube.refused["u01"] = CONFLICT
@@ -143,7 +143,7 @@ def test_an_update_done_in_part_is_put_right_even_when_the_program_goes_back(pro
     assert ("baremetalhosts", "inventory", "u04") not in kube.objects
 
 
-def test_update_sends_only_what_changed(provider: Any, kube: Any) -> None:
+def test_update_only_sends_changes(provider: Any, kube: Any) -> None:
     old = rack("u01", "u02", online=True)
     outputs = provider.create(old)
     new = rack("u01", "u02", online=True)
@@ -180,7 +180,7 @@ def test_the_parent_is_widened_before_members_move_and_narrowed_after_the_prune(
     assert NAMESPACES not in kube.objects["configmaps", "inventory", "rack-a01"]["metadata"]["annotations"]
 
 
-def test_a_missing_namespace_fails_with_the_servers_word_for_it(provider: Any) -> None:
+def test_a_missing_namespace_fails_with_the_servers_message(provider: Any) -> None:
     with pytest.raises(grpc.RpcError) as error:
         provider.create({**rack("u01"), "namespace": "nowhere"})
 

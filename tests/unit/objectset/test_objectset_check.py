@@ -122,7 +122,7 @@ def test_an_equal_set_has_no_diff(unconfigured: Any) -> None:
 
 
 @pytest.mark.parametrize(("key", "old_first"), [("setName", False), ("namespace", True)])
-def test_another_place_is_another_set_and_takes_over_what_it_can_find(
+def test_a_set_in_another_place_is_a_new_set_that_adopts_existing_members(
     unconfigured: Any, key: str, *, old_first: bool
 ) -> None:
     response = diffed(unconfigured, rack(a=HOST), {**rack(a=HOST), key: "other"})

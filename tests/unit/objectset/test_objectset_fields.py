@@ -25,7 +25,7 @@ FOREIGN = (
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_fields_are_taken_from_a_manager_that_the_user_named(provider: Any, kube: Any, *, preview: bool) -> None:
+def test_fields_are_taken_over_from_a_manager_that_the_user_named(provider: Any, kube: Any, *, preview: bool) -> None:
     kube.refused["u02"] = CONFLICT
 
     provider.create(rack("u01", "u02", online=True), preview=preview)
@@ -38,7 +38,7 @@ def test_fields_are_taken_from_a_manager_that_the_user_named(provider: Any, kube
     assert forced == ["u02"]
 
 
-def test_fields_are_left_to_a_manager_that_nobody_named_even_beside_one_that_was(provider: Any, kube: Any) -> None:
+def test_fields_of_managers_that_the_user_did_not_name_are_kept(provider: Any, kube: Any) -> None:
     status, answer = CONFLICT
     theirs = {
         "reason": "FieldManagerConflict",
@@ -66,7 +66,7 @@ def test_a_value_that_the_server_writes_in_its_own_way_is_no_drift(provider: Any
     assert kube.writes()[-1].startswith("PATCH /apis/metal3.io")
 
 
-def test_drift_shows_when_the_server_does_not_let_us_try(provider: Any, kube: Any) -> None:
+def test_drift_is_shown_if_the_server_rejects_dry_runs(provider: Any, kube: Any) -> None:
     inputs = rack("u01", online=True)
     outputs = provider.create(inputs)
     kube.objects["baremetalhosts", "inventory", "u01"]["spec"]["online"] = False
@@ -124,7 +124,7 @@ def test_a_set_is_imported_by_its_id_as_it_was_applied(provider: Any, kube: Any)
     assert (id_, found.plain, read_outputs) == ("inventory/rack-a01", inputs, outputs)
 
 
-def test_what_was_applied_is_found_in_lists_too() -> None:
+def test_applied_values_are_found_in_lists_too() -> None:
     spec = {
         "ports": [{"port": 80, "protocol": "TCP", "name": "a"}, {"port": 81, "name": "b"}],
         "finalizers": ["theirs", "ours"],
@@ -162,7 +162,7 @@ def test_what_was_applied_is_found_in_lists_too() -> None:
         ("inventory/foreign", FOREIGN),
     ],
 )
-def test_an_import_of_what_is_no_set_says_so(provider: Any, kube: Any, id_: str, why: str) -> None:
+def test_an_import_of_another_object_is_an_error(provider: Any, kube: Any, id_: str, why: str) -> None:
     kube.store(("configmaps", "inventory", "foreign"), {"metadata": {"name": "foreign", "namespace": "inventory"}})
 
     with pytest.raises(grpc.RpcError) as error:

@@ -12,7 +12,7 @@ from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 from jacquard.providers.objectset.applyset import PATCHES
 
 
-def test_what_is_no_longer_patched_gets_our_fields_back_and_stays(provider: Any, kube: Any) -> None:
+def test_removed_patches_release_our_fields_and_keep_the_object(provider: Any, kube: Any) -> None:
     for name in ("u01", "u02"):
         kube.firmware(SETTINGS, name, settings={})
         kube.firmware(COMPONENTS, name, updates=[])
@@ -39,7 +39,7 @@ def test_what_is_no_longer_patched_gets_our_fields_back_and_stays(provider: Any,
     assert spec(kube, "u02", COMPONENTS) == UPDATES  # A list that we have emptied can be filled again.
 
 
-def test_a_field_that_somebody_else_has_applied_too_is_left_to_them(provider: Any, kube: Any) -> None:
+def test_a_field_that_another_manager_has_applied_too_is_kept(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
     old = rack(bios=patch("u01", **BIOS))
     outputs = provider.create(old)
@@ -53,7 +53,7 @@ def test_a_field_that_somebody_else_has_applied_too_is_left_to_them(provider: An
     assert spec(kube, "u01") == {"settings": {"Turbo": "On"}}
 
 
-def test_an_object_that_changes_while_it_is_given_back_is_named_and_the_next_run_goes_on(
+def test_an_object_changed_during_its_release_is_named_and_the_next_run_continues(
     provider: Any, kube: Any, monkeypatch: Any
 ) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
@@ -82,7 +82,7 @@ def test_an_object_that_changes_while_it_is_given_back_is_named_and_the_next_run
     assert spec(kube, "u01") == {"settings": {}}
 
 
-def test_a_change_done_in_part_is_put_right_even_when_the_program_goes_back(provider: Any, kube: Any) -> None:
+def test_a_partial_change_is_repaired_even_if_the_program_is_reverted(provider: Any, kube: Any) -> None:
     for name in ("u01", "u02", "u03"):
         kube.firmware(SETTINGS, name, settings={})
     old = rack(bios=patch("u01", "u02", "u03", **BIOS))
@@ -103,7 +103,7 @@ def test_a_change_done_in_part_is_put_right_even_when_the_program_goes_back(prov
     assert [spec(kube, name) for name in ("u01", "u02", "u03")] == [BIOS] * 3
 
 
-def test_what_a_failed_change_has_patched_is_given_back_when_the_program_goes_back(provider: Any, kube: Any) -> None:
+def test_patches_of_a_failed_change_are_released_if_the_program_is_reverted(provider: Any, kube: Any) -> None:
     for name in ("u01", "u02", "u03"):
         kube.firmware(SETTINGS, name, settings={})
     old = rack(bios=patch("u01", **BIOS), other=patch("u03", **BIOS))
@@ -137,7 +137,7 @@ def test_members_that_fail_leave_patches_to_the_next_run(provider: Any, kube: An
     assert spec(kube, "u01") == BIOS
 
 
-def test_a_set_whose_state_was_lost_knows_from_its_parent_what_it_patched(provider: Any, kube: Any) -> None:
+def test_a_set_with_lost_state_reads_its_patches_from_its_parent(provider: Any, kube: Any) -> None:
     for name in ("u01", "u02"):
         kube.firmware(SETTINGS, name, settings={})
     inputs = rack(bios=patch("u01", "u02", **BIOS))

@@ -48,7 +48,7 @@ def moved(provider: Any, old: dict[str, Any], new: dict[str, Any], outputs: Any,
     return str(provider.failure(error.value).text).partition("\n  ")[2]
 
 
-def test_a_free_host_is_claimed_by_a_namespace_and_its_old_object_goes_first(provider: Any, kube: Any) -> None:
+def test_a_free_host_moves_into_a_namespace_after_deletion_of_its_old_object(provider: Any, kube: Any) -> None:
     outputs = provider.create(rack(host("u01")))
     kube.log.clear()
 
@@ -71,7 +71,7 @@ def test_a_host_in_use_never_changes_its_namespace(provider: Any, kube: Any, *, 
     assert kube.writes() == []
 
 
-def test_a_host_goes_from_tenant_to_tenant_by_way_of_the_free_ones(provider: Any, kube: Any) -> None:
+def test_a_host_moves_between_tenants_through_the_free_hosts(provider: Any, kube: Any) -> None:
     outputs = provider.create(rack(host("u01", "acme")))
     kube.log.clear()
 
@@ -93,7 +93,7 @@ def test_a_host_under_a_new_name_is_known_by_its_mac(provider: Any, kube: Any) -
     assert kube.writes() == []
 
 
-def test_a_host_whose_old_object_is_held_is_not_made_anew_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
+def test_a_host_with_a_blocked_old_object_is_not_recreated_and_the_next_run_continues(provider: Any, kube: Any) -> None:
     old, new = rack(host("u01")), rack(host("u01", "acme"))
     outputs = provider.create(old)
     live(kube, "u01")["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
@@ -111,7 +111,7 @@ def test_a_host_whose_old_object_is_held_is_not_made_anew_and_the_next_run_goes_
     assert live(kube, "u01", "acme")
 
 
-def test_a_split_set_keeps_its_members_whichever_half_comes_first(provider: Any, kube: Any) -> None:
+def test_a_split_set_keeps_its_members_in_any_order(provider: Any, kube: Any) -> None:
     whole, left = rack(host("u01"), host("u02")), rack(host("u01"))
     right = rack(host("u02"), name="rack-b01")
     outputs = provider.create(whole)
@@ -143,7 +143,7 @@ def test_a_renamed_set_keeps_its_members(provider: Any, kube: Any) -> None:
     assert provider.engine.lines == []
 
 
-def test_a_set_is_not_deleted_before_the_one_that_takes_its_members_has_them(provider: Any, kube: Any) -> None:
+def test_a_set_is_not_deleted_before_another_has_adopted_its_members(provider: Any, kube: Any) -> None:
     before = rack(host("u01"))
     provider.create(before)
     provider.check({**before, "setName": "rack-b01"})
@@ -158,7 +158,7 @@ def test_a_set_is_not_deleted_before_the_one_that_takes_its_members_has_them(pro
     assert live(kube, "u01")
 
 
-def test_a_member_that_two_sets_want_is_refused(provider: Any) -> None:
+def test_a_member_of_two_sets_is_rejected(provider: Any) -> None:
     provider.create(rack(host("u01")))
     provider.check(rack(host("u01")))
     provider.urn = NEW_URN
@@ -171,7 +171,7 @@ def test_a_member_that_two_sets_want_is_refused(provider: Any) -> None:
     )
 
 
-def test_members_of_another_stack_are_not_taken_over(provider: Any, kube: Any) -> None:
+def test_members_of_another_stack_are_not_adopted(provider: Any, kube: Any) -> None:
     marks = {"labels": {PART_OF: OLD}, "annotations": {MEMBER: "u01"}}
     kube.host("u01", metadata=marks)
     annotations = {TOOLING: "jacquard/v1", "jacquard.dev/made-by": "urn:pulumi:other::toy::x::rack-a01"}
@@ -188,7 +188,7 @@ def test_members_of_another_stack_are_not_taken_over(provider: Any, kube: Any) -
     )
 
 
-def test_nobody_decides_before_the_program_has_named_its_sets(monkeypatch: Any) -> None:
+def test_no_decision_is_made_before_the_program_has_declared_its_sets(monkeypatch: Any) -> None:
     waits: list[float] = []
 
     class Clock:

@@ -78,7 +78,7 @@ def test_create_refuses_the_set_of_another_resource(provider: Any, kube: Any, *,
     assert kube.objects == before
 
 
-def test_a_renamed_resource_keeps_its_set_and_marks_it_anew(provider: Any, kube: Any) -> None:
+def test_a_renamed_resource_keeps_its_set_with_a_new_mark(provider: Any, kube: Any) -> None:
     outputs = provider.create(rack("u01"))
     provider.urn = "urn:pulumi:lab::toy::jacquard:index:ObjectSet::renamed"
 
@@ -88,7 +88,7 @@ def test_a_renamed_resource_keeps_its_set_and_marks_it_anew(provider: Any, kube:
     assert parent["annotations"]["jacquard.dev/made-by"] == provider.urn
 
 
-def test_update_refuses_a_member_that_another_set_has_made_anew(provider: Any, kube: Any) -> None:
+def test_update_rejects_a_member_that_another_set_has_recreated(provider: Any, kube: Any) -> None:
     outputs = provider.create(rack("u01", "u02"))
     del kube.objects["baremetalhosts", "inventory", "u01"]
     kube.host("u01", labels={PART_OF: "applyset-theirs-v1"})
@@ -103,7 +103,7 @@ def test_update_refuses_a_member_that_another_set_has_made_anew(provider: Any, k
     )
 
 
-def test_a_member_that_is_being_deleted_is_refused_until_it_is_gone(provider: Any, kube: Any) -> None:
+def test_a_terminating_member_is_rejected_until_it_is_deleted(provider: Any, kube: Any) -> None:
     kube.host("u01", labels={PART_OF: SET}, metadata={"deletionTimestamp": "then", "labels": {PART_OF: SET}})
 
     with pytest.raises(grpc.RpcError) as error:
@@ -116,7 +116,7 @@ def test_a_member_that_is_being_deleted_is_refused_until_it_is_gone(provider: An
     assert kube.writes() == []
 
 
-def test_update_gives_a_member_that_lost_its_label_the_label_back(provider: Any, kube: Any) -> None:
+def test_update_restores_a_lost_label_of_a_member(provider: Any, kube: Any) -> None:
     outputs = provider.create(rack("u01"))
     kube.objects["baremetalhosts", "inventory", "u01"]["metadata"]["labels"] = {}
 

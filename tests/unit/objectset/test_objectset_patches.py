@@ -19,7 +19,7 @@ def is_changed(provider: Any, old: Any, new: Any, outputs: Any) -> bool:
     return bool(provider.stub.Diff(request).changes == provider_pb2.DiffResponse.DIFF_SOME)
 
 
-def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_rest(provider: Any, kube: Any) -> None:
+def test_only_existing_objects_are_patched_and_the_next_run_patches_the_rest(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
     inputs = rack(bios=patch("u01", "u02", **BIOS))
 
@@ -80,7 +80,7 @@ def test_an_object_of_no_namespace_is_patched(provider: Any, kube: Any) -> None:
     assert ("waiting" in outputs, live["spec"], "namespace" in live["metadata"]) == (False, {"power": "On"}, False)
 
 
-def test_objects_that_are_made_anew_of_something_else_are_patched_anew(provider: Any, kube: Any) -> None:
+def test_recreated_objects_of_another_source_are_patched_again(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
     old, new = (rack(bios={**patch("u01", **BIOS), "madeOf": word}) for word in ("one", "two"))
     outputs = provider.create(old)
@@ -94,7 +94,7 @@ def test_objects_that_are_made_anew_of_something_else_are_patched_anew(provider:
 
 
 @pytest.mark.parametrize("kinds", [{}, {SETTINGS: "HostFirmwareSettings"}])
-def test_a_preview_says_how_many_are_not_there_and_changes_nothing(provider: Any, kube: Any, kinds: Any) -> None:
+def test_a_preview_counts_missing_objects_and_changes_nothing(provider: Any, kube: Any, kinds: Any) -> None:
     kube.kinds = kinds
     names = [f"u{number:03}" for number in range(80)]
 
@@ -111,7 +111,7 @@ def test_a_preview_says_how_many_are_not_there_and_changes_nothing(provider: Any
     assert kube.writes() == []
 
 
-def test_a_preview_names_what_the_server_would_refuse(provider: Any, kube: Any) -> None:
+def test_a_preview_reports_rejections_of_the_server(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
     kube.refused["u01"] = (422, {"reason": "Invalid", "message": "spec.settings: too many"})
 
@@ -125,7 +125,7 @@ def test_a_preview_names_what_the_server_would_refuse(provider: Any, kube: Any) 
     assert kube.writes() == []
 
 
-def test_patches_with_values_that_come_later_are_not_tried(provider: Any, kube: Any) -> None:
+def test_patches_with_unknown_values_are_not_sent(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={})
 
     provider.create(rack(a=patch("u01", settings={"Turbo": UNKNOWN}), b=UNKNOWN), preview=True)
@@ -134,7 +134,7 @@ def test_patches_with_values_that_come_later_are_not_tried(provider: Any, kube: 
 
 
 @pytest.mark.parametrize("how", ["gone", "made anew", "being deleted"])
-def test_an_object_that_goes_while_it_is_patched_is_not_made_again(
+def test_an_object_deleted_during_its_patch_is_not_recreated(
     provider: Any, kube: Any, monkeypatch: Any, how: str
 ) -> None:
     live, fill = kube.firmware(SETTINGS, "u01", settings={}), kube._filled
@@ -156,7 +156,7 @@ def test_an_object_that_goes_while_it_is_patched_is_not_made_again(
     assert how == "gone" or spec(kube, "u01") == {"settings": {}}
 
 
-def test_refresh_shows_drift_in_our_fields_and_what_is_gone(provider: Any, kube: Any) -> None:
+def test_refresh_shows_drift_in_our_fields_and_missing_objects(provider: Any, kube: Any) -> None:
     names = ("u01", "u02", "u03")
     for name in names:
         kube.firmware(SETTINGS, name, settings={})

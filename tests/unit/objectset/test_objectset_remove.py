@@ -15,7 +15,7 @@ def live(kube: Any, name: str) -> Any:
     return kube.objects.get(("baremetalhosts", "inventory", name))
 
 
-def test_a_removed_member_is_deleted_as_it_was_seen(provider: Any, kube: Any) -> None:
+def test_a_removed_member_is_deleted_with_preconditions(provider: Any, kube: Any) -> None:
     old = rack("u01", "u02")
     outputs = provider.create(old)
     metadata = live(kube, "u02")["metadata"]
@@ -28,9 +28,7 @@ def test_a_removed_member_is_deleted_as_it_was_seen(provider: Any, kube: Any) ->
 
 
 @pytest.mark.parametrize(("part", "mark"), [("labels", PART_OF), ("annotations", MEMBER)])
-def test_a_removed_member_without_one_of_our_marks_is_left_alone(
-    provider: Any, kube: Any, part: str, mark: str
-) -> None:
+def test_a_removed_member_without_one_of_our_marks_is_kept(provider: Any, kube: Any, part: str, mark: str) -> None:
     old = rack("u01", "u02")
     outputs = provider.create(old)
     del live(kube, "u02")["metadata"][part][mark]
@@ -92,7 +90,7 @@ def test_a_bmc_is_never_pruned_while_its_server_is_claimed(provider: Any, kube: 
     assert [name for plural, _, name in kube.objects if plural == "bmcs"] == ["u01"]
 
 
-def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
+def test_a_member_with_a_finalizer_is_named_and_the_next_run_continues(provider: Any, kube: Any) -> None:
     old = rack("u01", "u02")
     outputs = provider.create(old)
     live(kube, "u02")["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
@@ -111,7 +109,7 @@ def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider
     assert provider.update(old, rack("u01"), outputs)["uids"] == {"u01": outputs["uids"]["u01"]}
 
 
-def test_delete_takes_members_and_then_the_parent(provider: Any, kube: Any) -> None:
+def test_delete_removes_members_and_then_the_parent(provider: Any, kube: Any) -> None:
     inputs = rack("u01", "u02")
     provider.create(inputs)
     kube.log.clear()
@@ -146,7 +144,7 @@ def test_delete_refuses_while_a_host_is_in_use(provider: Any, kube: Any) -> None
     assert kube.writes() == []
 
 
-def test_delete_names_what_is_still_held_and_keeps_the_parent(provider: Any, kube: Any) -> None:
+def test_delete_names_blocked_members_and_keeps_the_parent(provider: Any, kube: Any) -> None:
     inputs = rack("u01", "u02")
     provider.create(inputs)
     live(kube, "u01")["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
@@ -178,7 +176,7 @@ def test_refresh_shows_drift_in_declared_fields_only(provider: Any, kube: Any) -
     assert read_outputs == outputs
 
 
-def test_refresh_drops_a_member_that_is_gone(provider: Any, kube: Any) -> None:
+def test_refresh_drops_a_missing_member(provider: Any, kube: Any) -> None:
     inputs = rack("u01", "u02")
     outputs = provider.create(inputs)
     del kube.objects["baremetalhosts", "inventory", "u02"]
@@ -189,7 +187,7 @@ def test_refresh_drops_a_member_that_is_gone(provider: Any, kube: Any) -> None:
     assert read_outputs["uids"] == {"u01": outputs["uids"]["u01"]}
 
 
-def test_refresh_of_a_set_that_is_gone_has_no_id(provider: Any) -> None:
+def test_refresh_of_a_missing_set_has_no_id(provider: Any) -> None:
     assert provider.read(rack("u01"))[0] == ""
 
 

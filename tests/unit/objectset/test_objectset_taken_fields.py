@@ -9,7 +9,7 @@ import pytest
 from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
 
-def test_an_empty_list_of_the_maker_is_filled_and_a_full_one_is_not_taken(provider: Any, kube: Any) -> None:
+def test_an_empty_list_of_the_creator_is_filled_and_a_full_one_is_kept(provider: Any, kube: Any) -> None:
     kube.firmware(COMPONENTS, "u01", updates=[])
     kube.firmware(COMPONENTS, "u02", updates=[{"component": "bmc", "url": "https://theirs"}])
 
@@ -26,7 +26,7 @@ def test_an_empty_list_of_the_maker_is_filled_and_a_full_one_is_not_taken(provid
     assert spec(kube, "u02", COMPONENTS) == {"updates": [{"component": "bmc", "url": "https://theirs"}]}
 
 
-def test_a_field_is_taken_from_a_manager_that_the_user_named(provider: Any, kube: Any) -> None:
+def test_a_field_is_taken_over_from_a_manager_that_the_user_named(provider: Any, kube: Any) -> None:
     kube.firmware(SETTINGS, "u01", settings={"Turbo": "Off"})
     kube.fields[SETTINGS, "inventory", "u01"].managers["settings", "Turbo"] = "kubectl-edit"
 
@@ -41,7 +41,7 @@ def test_a_field_is_taken_from_a_manager_that_the_user_named(provider: Any, kube
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])
-def test_an_empty_list_that_somebody_fills_meanwhile_is_not_taken(
+def test_an_empty_list_filled_by_another_manager_meanwhile_is_kept(
     provider: Any, kube: Any, monkeypatch: Any, call: int
 ) -> None:
     kube.firmware(COMPONENTS, "u01", updates=[])

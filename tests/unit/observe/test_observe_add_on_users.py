@@ -61,7 +61,7 @@ def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str =
         ("snapshot-controller", obj(SNAPSHOT, "VolumeSnapshot", "a", {})),
     ],
 )
-def test_whoever_asks_for_it_uses_it_and_nothing_of_the_platforms_does(chart: str, body: dict[str, Any]) -> None:
+def test_requesting_objects_are_users_except_those_of_the_platform(chart: str, body: dict[str, Any]) -> None:
     made = {**body, "metadata": {**body["metadata"], "labels": {"helm.toolkit.fluxcd.io/namespace": "acme-train"}}}
 
     assert using_add_on([body], uninstalled(chart), nobody) == (f"{body['kind']} ns/a",)
@@ -84,11 +84,11 @@ def test_whoever_asks_for_it_uses_it_and_nothing_of_the_platforms_does(chart: st
         ("metrics-server", obj(HPA, "HorizontalPodAutoscaler", "a", {"metrics": [{"type": "External"}]})),
     ],
 )
-def test_whoever_needs_nothing_of_it_does_not(chart: str, body: dict[str, Any]) -> None:
+def test_objects_without_requests_are_no_users(chart: str, body: dict[str, Any]) -> None:
     assert using_add_on([body], uninstalled(chart), nobody) == ()
 
 
-def test_pods_are_told_by_what_people_made() -> None:
+def test_pods_are_reported_by_their_owner() -> None:
     group = obj("apps/v1", "ReplicaSet", "serve-1", {})
     made = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "serve", "controller": True}
     group["metadata"]["ownerReferences"] = [made]
@@ -104,7 +104,7 @@ def test_pods_are_told_by_what_people_made() -> None:
     assert using_add_on(found, uninstalled("gpu-operator"), lambda name: name == declared) == ("Job ns/train",)
 
 
-def test_nobody_is_asked_about_a_chart_that_nothing_in_the_cluster_names() -> None:
+def test_clusters_without_references_to_a_chart_are_not_queried() -> None:
     def connect() -> ApiServer:
         msg = "not made yet"
         raise KubeconfigError(msg)

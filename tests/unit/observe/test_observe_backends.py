@@ -50,7 +50,7 @@ def test_every_backend_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize(("control_planes", "bare_metal"), COMBINATIONS)
-def test_what_is_read_is_what_the_library_orders(
+def test_observed_objects_equal_rendered_ones(
     laptop: Environment, control_planes: ControlPlaneBackend, bare_metal: BareMetalBackend
 ) -> None:
     spec = with_backends(laptop, control_planes=control_planes, bare_metal=bare_metal)
@@ -106,7 +106,7 @@ NEUTRAL = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_only_kinds_of_the_regions_own_backends_are_asked_for(name: str) -> None:
+def test_only_kinds_of_the_regions_backends_are_requested(name: str) -> None:
     asked: dict[str, set[str]] = {}
 
     class Server(ApiServer):
@@ -132,7 +132,9 @@ def test_only_kinds_of_the_regions_own_backends_are_asked_for(name: str) -> None
         (ControlPlaneBackend.K0SMOTRON, "v1.35.2", "v1.35.2"),
     ],
 )
-def test_versions_are_told_in_the_words_of_the_data(backend: ControlPlaneBackend, said: str, kubernetes: str) -> None:
+def test_versions_are_reported_in_the_terms_of_the_data(
+    backend: ControlPlaneBackend, said: str, kubernetes: str
+) -> None:
     assert CONTROL_PLANES[backend].kubernetes(said) == kubernetes
 
 
@@ -157,7 +159,7 @@ def test_a_control_plane_of_k0smotron_is_not_ready_while(
     assert status.why == [f"control plane {CLUSTER} is not ready"]
 
 
-def test_a_control_plane_is_not_ready_before_cluster_api_says_so(south: Environment, south_seen: Observation) -> None:
+def test_a_control_plane_is_ready_only_if_cluster_api_reports_it(south: Environment, south_seen: Observation) -> None:
     find(south_seen, "Cluster", CLUSTER)["status"]["conditions"] = conditions(ControlPlaneAvailable="False")
 
     assert assemble(south, south_seen).why == [f"control plane {CLUSTER} is not ready"]
@@ -215,7 +217,7 @@ def test_hosts_of_ironcore_are_counted_by_their_server_or_else_their_bmc(south: 
     }
 
 
-def test_what_is_said_of_a_region_of_second_backends_is_evidence_of_a_wave(
+def test_the_status_of_a_region_with_second_backends_is_evidence_of_a_wave(
     south: Environment, south_seen: Observation
 ) -> None:
     for body in south_seen.of("Machine"):
@@ -247,7 +249,7 @@ def h100(environment: Environment) -> PlacedPool:
     return next(placed for placed in pools(environment) if placed.key == f"{CLUSTER}/h100")
 
 
-def test_the_objects_of_these_tests_say_what_each_backend_is_asked() -> None:
+def test_the_objects_of_these_tests_cover_all_queries_of_each_backend() -> None:
     plane = k0smotron(CLUSTER, "v1.35.2")
 
     assert {backend: (body["apiVersion"], body["kind"]) for backend, body in made(CONTROL_PLANE, "v1").items()} == {

@@ -94,7 +94,7 @@ UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
 
 
 @pytest.mark.parametrize("case", UNSETTLED)
-def test_a_chart_is_not_settled_and_says_why(pinned: Environment, seen: Observation, case: str) -> None:
+def test_an_unsettled_chart_states_the_reason(pinned: Environment, seen: Observation, case: str) -> None:
     spoil, why = UNSETTLED[case]
     spoil(seen)
 

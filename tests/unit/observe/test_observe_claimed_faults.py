@@ -15,7 +15,7 @@ from jacquard.observe.observation import Observation
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
 
-def test_without_repairs_by_reboot_a_person_takes_the_host_out_of_service(south: Environment) -> None:
+def test_without_remediation_by_reboot_a_user_takes_the_host_out_of_service(south: Environment) -> None:
     broken = node("x1", pool="h100", GpuLost="True")
     broken["spec"]["providerID"] = f"{bare_metal(south).provider}solstice/claim-x1"
     claim = {"namespace": "solstice", "name": "claim-x1"}

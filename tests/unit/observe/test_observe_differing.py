@@ -43,7 +43,7 @@ OURS = entry("jacquard", MINE, "Apply")
 EDIT = entry("kubectl-edit", {"f:spec": {"f:online": {}}})
 
 
-def test_what_the_server_spells_otherwise_is_as_declared() -> None:
+def test_normalised_values_of_the_server_are_equal() -> None:
     assert look(live({"online": True, "cpu": "1"}, OURS)) == []
 
 
@@ -56,7 +56,7 @@ def test_a_value_that_a_person_changed_is_by_hand_with_its_moment() -> None:
     assert field.since.isoformat() == "2026-11-22T16:00:00+00:00"
 
 
-def test_what_a_person_changed_and_put_back_is_as_declared() -> None:
+def test_a_reverted_manual_change_is_no_difference() -> None:
     assert look(live({"online": True, "cpu": "1"}, OURS, EDIT)) == []
 
 
@@ -71,15 +71,15 @@ def test_what_a_person_changed_and_put_back_is_as_declared() -> None:
         ([entry("manager", {"f:status": {}}, subresource="status")], By.NOBODY, None),
     ],
 )
-def test_whoever_owns_a_value_is_told(entries: list[Object], by: By, manager: str | None) -> None:
+def test_the_owner_of_a_value_is_reported(entries: list[Object], by: By, manager: str | None) -> None:
     assert look(live({"online": False, "cpu": "1"}, *entries)) == [("spec.online", "true", "false", by, manager)]
 
 
-def test_a_value_that_is_gone_is_nobodys() -> None:
+def test_a_removed_value_has_no_owner() -> None:
     assert look(live({"cpu": "1"}, OURS)) == [("spec.online", "true", None, By.NOBODY, None)]
 
 
-def test_what_a_person_added_is_told_and_what_a_controller_added_is_not() -> None:
+def test_manual_additions_are_reported_and_those_of_controllers_are_not() -> None:
     added = entry("kubectl-patch", {"f:spec": {"f:paused": {}, "f:deep": {".": {}, "f:x": {}}}})
     other = entry("manager", {"f:spec": {"f:consumerRef": {}}})
     spec = {"online": True, "cpu": "1", "paused": True, "deep": {"x": 1}, "consumerRef": {"name": "m"}}
@@ -90,7 +90,7 @@ def test_what_a_person_added_is_told_and_what_a_controller_added_is_not() -> Non
     ]
 
 
-def test_what_we_applied_and_declare_no_more_is_not_applied_yet() -> None:
+def test_applied_fields_that_are_no_longer_declared_are_pending_changes() -> None:
     there = live({"online": True, "cpu": "1", "old": 1}, entry("jacquard", {"f:spec": {"f:old": {}}}, "Apply"))
 
     def attempt(body: Object) -> Object:
@@ -102,7 +102,7 @@ def test_what_we_applied_and_declare_no_more_is_not_applied_yet() -> None:
     assert (field.path, field.declared, field.live, field.by) == ("spec.old", None, "1", By.OURS)
 
 
-def test_marks_of_who_applied_it_are_no_drift() -> None:
+def test_marks_of_field_managers_are_no_drift() -> None:
     marks = {
         "labels": {"applyset.kubernetes.io/part-of": "set"},
         "annotations": {"jacquard.dev/made-by": "urn", "pulumi.com/waitFor": "condition=Ready"},
@@ -137,7 +137,7 @@ def refuse(_: Object) -> Object:
     raise ApiError(403, "Forbidden", "hosts is forbidden: token abc")
 
 
-def test_where_the_server_may_not_be_asked_what_is_given_is_compared() -> None:
+def test_without_permission_for_dry_runs_declared_values_are_compared() -> None:
     assert compared(DECLARED, live({"online": True, "cpu": "1", "more": []}, OURS), "jacquard", refuse) == Compared(
         fields=compared(DECLARED, live({"online": True, "cpu": "1"}, OURS), "jacquard", refuse).fields,
         unsure="the API server could not evaluate the apply: 403 Forbidden",
@@ -155,7 +155,7 @@ def test_where_the_server_may_not_be_asked_what_is_given_is_compared() -> None:
         ("BareMetalHost", "spec", {"deep": {"x": [{"credential": {"y": "hunter2"}}]}}),
     ],
 )
-def test_secrets_are_told_to_be_there_and_never_shown(kind: str, path: str, value: Object) -> None:
+def test_secrets_are_reported_as_present_and_never_shown(kind: str, path: str, value: Object) -> None:
     declared = obj("v1", kind, "s") | {path: {"a": 1}}
     there = obj("v1", kind, "s") | {path: value}
     there["metadata"]["managedFields"] = [entry("kubectl-edit", {f"f:{path}": {f"f:{key}": {} for key in value}})]
@@ -167,7 +167,7 @@ def test_secrets_are_told_to_be_there_and_never_shown(kind: str, path: str, valu
     assert "[secret]" in repr(found)
 
 
-def test_long_values_are_told_by_their_length() -> None:
+def test_long_values_are_reported_by_their_length() -> None:
     there = live({"online": "x" * 500, "cpu": "1"}, OURS)
 
     assert look(there) == [("spec.online", "true", "(502 characters)", By.OURS, "jacquard")]
@@ -190,5 +190,5 @@ def test_an_object_without_a_record_of_its_writes_is_compared(broken: Any) -> No
         ("jacquard", {}, False),
     ],
 )
-def test_ours_is_what_we_wrote_and_marked(manager: str, annotations: dict[str, str], ours: bool) -> None:  # noqa: FBT001 - a case
+def test_applied_and_marked_fields_are_ours(manager: str, annotations: dict[str, str], ours: bool) -> None:  # noqa: FBT001 - a case
     assert is_ours(live({}, entry(manager, MINE, "Apply"), annotations=annotations)) is ours

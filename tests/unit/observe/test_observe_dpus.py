@@ -28,7 +28,7 @@ def get(seen: Observation, kind: str, name: str) -> Object:
     return next(body for body in seen.of(kind) if body["metadata"]["name"] == name)
 
 
-def test_dpus_are_counted_by_deployment_and_by_what_they_were_made_with(laptop: Environment, seen: Observation) -> None:
+def test_dpus_are_counted_by_deployment_and_flash_inputs(laptop: Environment, seen: Observation) -> None:
     pins, total = laptop.image_pins, ordered_dpus(laptop)
 
     for key, intent in pins.dpus.items():

@@ -75,7 +75,7 @@ def test_the_same_edit_of_many_hosts_is_one_line(laptop: Environment, servers: S
     ]
 
 
-def test_what_is_not_there_or_goes_is_told(laptop: Environment, servers: Servers) -> None:
+def test_missing_and_terminating_objects_are_reported(laptop: Environment, servers: Servers) -> None:
     [gone, going] = sorted(key for key in servers["management"].objects if key[0] == "MachineDeployment")[:2]
     del servers["management"].objects[gone]
     servers["management"].objects[going]["metadata"]["deletionTimestamp"] = "now"
@@ -98,7 +98,7 @@ def stray(servers: Servers, kind: str, manager: str, **metadata: Any) -> None:
     servers["management"].put(body)
 
 
-def test_ours_that_are_declared_no_more_and_others_with_our_marks_are_told_apart(
+def test_undeclared_objects_of_ours_and_foreign_ones_with_our_marks_are_distinguished(
     laptop: Environment, servers: Servers
 ) -> None:
     stray(servers, "MachineDeployment", "jacquard")
@@ -121,7 +121,7 @@ def test_old_templates_and_children_of_controllers_are_no_drift(laptop: Environm
     assert look(laptop, servers).objects == ()
 
 
-def test_an_object_without_our_label_is_looked_for_by_its_name(laptop: Environment, servers: Servers) -> None:
+def test_an_object_without_our_label_is_read_by_its_name(laptop: Environment, servers: Servers) -> None:
     servers["management"].objects[HOST]["metadata"]["labels"] = {}
 
     [found] = look(laptop, servers).objects
@@ -130,7 +130,7 @@ def test_an_object_without_our_label_is_looked_for_by_its_name(laptop: Environme
     assert all(field.path.startswith("metadata.labels") for field in found.fields)
 
 
-def test_what_cannot_be_read_is_said_and_never_missing(laptop: Environment, servers: Servers) -> None:
+def test_unreadable_objects_are_reported_and_not_missing(laptop: Environment, servers: Servers) -> None:
     servers["management"].refused["BareMetalHost"] = ApiError(403, "Forbidden", "hosts is forbidden")
 
     found = look(laptop, servers)
@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_said_and_never_missing(laptop: Environment, serv
     assert told(found) == ["", "could not be read:", f"  management: metal3.io/BareMetalHost: {reason}"]
 
 
-def test_clusters_that_do_not_answer_are_named_and_others_are_looked_at(laptop: Environment, servers: Servers) -> None:
+def test_unreachable_clusters_are_named_and_others_are_checked(laptop: Environment, servers: Servers) -> None:
     servers["management"].refused["BareMetalHost"] = Unreachable("https://m", "timed out")
 
     def connect(_: Environment, cluster: str) -> FakeServer:
@@ -160,7 +160,7 @@ def test_clusters_that_do_not_answer_are_named_and_others_are_looked_at(laptop: 
     assert 0 < found.compared < 50
 
 
-def test_hostile_values_stay_what_they_are(laptop: Environment, servers: Servers) -> None:
+def test_hostile_values_are_not_interpreted(laptop: Environment, servers: Servers) -> None:
     edited(servers, HOST, online="\x1b[31m\u202e\n")
 
     assert "\\u001b[31m\\u202e\\n" in "\n".join(told(look(laptop, servers)))

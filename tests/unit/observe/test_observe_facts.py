@@ -69,7 +69,7 @@ def test_pods_that_end_with_their_node_count_by_their_gpus(laptop: Environment, 
 
 
 @pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
-def test_pods_that_hold_no_gpus_or_come_with_the_node_do_not(laptop: Environment, body: Object) -> None:
+def test_pods_without_gpus_or_bound_to_the_node_are_no_jobs(laptop: Environment, body: Object) -> None:
     assert Jobs(laptop).keep(body) is False
 
 
@@ -85,7 +85,7 @@ def test_a_pod_with_claims_holds_the_gpus_that_were_allocated_to_it(laptop: Envi
     assert (Jobs(laptop).keep(body), Jobs(laptop).gpus(body, claims)) == (True, 3)
 
 
-def test_nodes_are_told_with_their_jobs_and_those_of_no_pool_apart(laptop: Environment) -> None:
+def test_nodes_are_reported_with_their_jobs_and_those_without_a_pool_separately(laptop: Environment) -> None:
     found = assemble(laptop, working())
 
     assert (found.environment, found.observed_at) == ("laptop", MOMENT)
@@ -103,7 +103,7 @@ def test_nodes_are_told_with_their_jobs_and_those_of_no_pool_apart(laptop: Envir
     ]
 
 
-def test_machines_and_hosts_are_told_as_they_are(laptop: Environment, seen: Observation) -> None:
+def test_machines_and_hosts_are_reported_with_their_state(laptop: Environment, seen: Observation) -> None:
     at = Observation(objects=seen.objects | working().objects, at=MOMENT)
 
     found = assemble(laptop, at)
@@ -117,7 +117,7 @@ def test_machines_and_hosts_are_told_as_they_are(laptop: Environment, seen: Obse
     )
 
 
-def test_of_clusters_that_do_not_answer_nothing_is_told(laptop: Environment) -> None:
+def test_unreachable_clusters_have_no_facts(laptop: Environment) -> None:
     found = assemble(laptop, working(unreachable={"management": "no way", "acme-train": "no route"}))
 
     assert found.clusters[:2] == (
@@ -133,7 +133,7 @@ def test_a_region_with_nothing_in_it_has_facts(laptop: Environment) -> None:
     assert (found.nodes, found.hosts, [one.stray_pods for one in found.clusters]) == ((), (), [None, 0, 0])
 
 
-def test_a_node_that_does_not_say_where_it_runs_has_no_host(laptop: Environment) -> None:
+def test_a_node_without_a_provider_id_has_no_host(laptop: Environment) -> None:
     lost = node("acme-train", "x1", "train", "a01", "h") | {"spec": {}}
 
     found = assemble(laptop, Observation(objects={("acme-train", "Node"): [lost]}, at=MOMENT))
@@ -145,7 +145,7 @@ def test_a_node_that_does_not_say_where_it_runs_has_no_host(laptop: Environment)
     )
 
 
-def test_a_fault_of_a_node_is_told_with_its_condition_and_its_begin(laptop: Environment) -> None:
+def test_a_fault_of_a_node_is_reported_with_its_condition_and_start(laptop: Environment) -> None:
     observed = working()
     [x1, *_] = observed.of("Node", "acme-train")
     x1["status"] = {

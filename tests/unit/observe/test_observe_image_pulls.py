@@ -50,9 +50,7 @@ def test_pods_with_one_cause_are_one_line() -> None:
     ]
 
 
-def test_a_pool_whose_network_cannot_be_pulled_says_so_before_anything_else(
-    laptop: Environment, seen: Observation
-) -> None:
+def test_a_pool_with_an_unpullable_cni_reports_it_first(laptop: Environment, seen: Observation) -> None:
     machine = next(one for one in seen.of("Machine") if one["metadata"]["name"] == "globex-lab-lab-a01-0")
     machine["status"] = {"nodeRef": {"name": "n0"}, "conditions": conditions(Ready="False", UpToDate="True")}
     pods = [pod("cilium-1", "ImagePullBackOff", BACK_OFF), pod("other", "ErrImagePull", ERROR, node="of another pool")]

@@ -57,7 +57,7 @@ def test_a_node_on_ironcore_is_read_from_its_claim_its_server_and_its_bmc(south:
     )
 
 
-def test_what_a_server_does_not_report_is_missing(south: Environment) -> None:
+def test_values_that_a_server_does_not_report_are_missing(south: Environment) -> None:
     claim = (CLUSTER, f"{GROUP}-0")
     bmc, server = ironcore_host("a01-u01", state="Reserved", claim=claim)
     boot = boot_configuration(*claim, "a01-u01", "registry.example/node:latest")
@@ -89,7 +89,7 @@ def test_firmware_is_compared_as_far_as_servers_report_it(south: Environment) ->
 
 
 @pytest.mark.parametrize("provider", [None, f"metal://{CLUSTER}/gone", f"metal3://{CLUSTER}/a01-u01/x", "metal://x"])
-def test_a_node_whose_claim_nobody_has_is_read_by_itself(south: Environment, provider: str | None) -> None:
+def test_a_node_without_a_claim_is_read_from_the_node(south: Environment, provider: str | None) -> None:
     free = ironcore_host("a01-u01", state="Available")
 
     found = look(south, a_node(provider), *free)

@@ -67,7 +67,7 @@ def test_nodes_and_their_hosts_are_read_in_the_words_of_the_data(laptop: Environ
 
 
 @pytest.mark.parametrize("provider", [{}, {"providerID": "metal://acme-train/x1"}])
-def test_a_node_whose_host_nobody_tells_is_read_by_itself(laptop: Environment, provider: dict[str, str]) -> None:
+def test_a_node_without_a_known_host_is_read_from_the_node(laptop: Environment, provider: dict[str, str]) -> None:
     bare = a_node(spec=provider, status=None)
 
     [found] = live_nodes(laptop, Observation(objects={("acme-train", "Node"): [bare]}))

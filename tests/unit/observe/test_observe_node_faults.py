@@ -135,7 +135,7 @@ def test_an_idle_node_is_rebooted_when_its_tenant_permits_it(
         ("Deleting machine", "none; a spare replaces the node, because reboots did not help"),
     ],
 )
-def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment, phase: str, told: str) -> None:
+def test_a_remediation_in_progress_is_reported_by_its_phase(laptop: Environment, phase: str, told: str) -> None:
     there = {"name": "m1", "namespace": "acme-train"}
     machine = {"metadata": there, "status": {"nodeRef": {"name": "x1"}}}
     remediation = {"metadata": there, "status": {"phase": phase}}
@@ -169,7 +169,7 @@ def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment, pha
         ),
     ],
 )
-def test_earlier_repairs_of_the_host_decide_what_follows(
+def test_earlier_remediations_of_the_host_decide_the_next_step(
     laptop: Environment, annotations: dict[str, str], phase: str | None, starts: list[str], text: str
 ) -> None:
     there = {"name": "m1", "namespace": "acme-train"}
@@ -263,7 +263,7 @@ def test_a_node_without_a_gpu_of_its_type_is_a_fault(laptop: Environment) -> Non
         ),
     ],
 )
-def test_a_soft_fault_waits_for_jobs_or_for_what_the_tenant_allows(
+def test_a_soft_fault_waits_for_jobs_or_the_tenants_approval(
     laptop: Environment, changes: dict[str, Any], when: str
 ) -> None:
     acme, *others = laptop.tenants

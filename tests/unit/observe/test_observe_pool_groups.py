@@ -14,7 +14,7 @@ from jacquard.observe.pool_status import Pools
 TRAIN = "acme-train-train-a01"
 
 
-def test_a_group_whose_name_is_cut_is_found_by_what_is_left_of_it(laptop: Environment) -> None:
+def test_a_group_with_a_truncated_name_is_found_by_its_prefix(laptop: Environment) -> None:
     pool = "a-pool-with-a-name-that-is-far-too-long-for-the-label-it-becomes"
     metadata = {"name": group_name("acme-train", pool, "a01"), "namespace": "acme-train"}
     seen = Observation(objects={(MANAGEMENT, "MachineDeployment"): [{"metadata": metadata, "spec": {"replicas": 2}}]})

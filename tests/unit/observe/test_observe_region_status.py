@@ -185,7 +185,7 @@ def test_machines_on_another_image_than_pinned_are_counted_by_their_template(
     }
 
 
-def test_a_settled_group_says_since_when_once_all_its_machines_do(laptop: Environment, seen: Observation) -> None:
+def test_a_settled_group_has_a_time_if_all_its_machines_have(laptop: Environment, seen: Observation) -> None:
     machines = [body for body in seen.of("Machine") if body["metadata"]["name"].startswith(TRAIN)]
     for number, body in enumerate(machines):
         assert group(assemble(laptop, seen), TRAIN).settled_since is None
@@ -197,7 +197,7 @@ def test_a_settled_group_says_since_when_once_all_its_machines_do(laptop: Enviro
     assert group(assemble(laptop, seen), TRAIN).settled_since is None
 
 
-def test_what_a_machine_set_says_is_passed_on(laptop: Environment, seen: Observation) -> None:
+def test_the_message_of_a_machine_set_is_shown(laptop: Environment, seen: Observation) -> None:
     seen.of("Machine").remove(find(seen, "Machine", f"{TRAIN}-0"))
     message = "newer than the control plane (KubeadmVersionSkew)"
     seen.objects[MANAGEMENT, "MachineSet"] = [
@@ -214,7 +214,7 @@ def test_what_a_machine_set_says_is_passed_on(laptop: Environment, seen: Observa
     assert group(assemble(laptop, seen), TRAIN).why == ["4 of 5 nodes ready, 4 machines exist", message]
 
 
-def test_a_cluster_that_does_not_answer_is_named_and_the_rest_is_told(laptop: Environment, seen: Observation) -> None:
+def test_an_unreachable_cluster_is_named_and_the_rest_is_reported(laptop: Environment, seen: Observation) -> None:
     seen.unreachable["acme-train"] = "https://127.0.0.1:1 does not answer"
     seen.objects.pop(("acme-train", "StorageClass"))
     seen.objects.pop(("acme-train", "VirtualMachine"))
@@ -227,14 +227,14 @@ def test_a_cluster_that_does_not_answer_is_named_and_the_rest_is_told(laptop: En
     assert all(pool.settled for pool in status.pools)
 
 
-def test_without_the_management_cluster_only_that_is_said(laptop: Environment) -> None:
+def test_without_the_management_cluster_only_its_failure_is_reported(laptop: Environment) -> None:
     status = assemble(laptop, Observation(unreachable={MANAGEMENT: "gone"}))
 
     assert status.why == ["cluster management cannot be read: gone"]
     assert not status.settled
 
 
-def test_missing_classes_and_stopped_machines_are_said(laptop: Environment, seen: Observation) -> None:
+def test_missing_classes_and_stopped_machines_are_reported(laptop: Environment, seen: Observation) -> None:
     seen.objects["globex-lab", "StorageClass"].clear()
     seen.objects["acme-train", "VirtualMachine"][0]["status"] = {"printableStatus": "Stopped"}
 

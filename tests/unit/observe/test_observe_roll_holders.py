@@ -62,7 +62,7 @@ def deployment(*, paused: bool = True, rolling: str = "True", replicas: int = 5)
         ),
     ],
 )
-def test_a_roll_is_held_by_the_tenant_by_its_window_or_by_what_was_forgotten(
+def test_a_rollout_is_paused_by_the_tenant_by_its_window_or_by_a_leftover(
     laptop: Environment, windows: Windows, *, paused: bool, why: str
 ) -> None:
     assert roll_holders(region(laptop, windows, paused=paused), POOL, deployment()) == [why]
@@ -77,13 +77,13 @@ def test_a_roll_is_held_by_the_tenant_by_its_window_or_by_what_was_forgotten(
         (None, []),
     ],
 )
-def test_a_pause_holds_only_what_has_something_to_do(
+def test_a_pause_only_affects_groups_with_pending_changes(
     laptop: Environment, body: dict[str, Any] | None, why: list[str]
 ) -> None:
     assert roll_holders(region(laptop), POOL, body) == why
 
 
-def test_a_held_group_says_so_before_anything_else(laptop: Environment, seen: Observation) -> None:
+def test_a_paused_group_reports_it_first(laptop: Environment, seen: Observation) -> None:
     [body] = [body for body in seen.of("MachineDeployment") if body["metadata"]["name"] == GROUP]
     body["spec"]["paused"] = True
     for item in body["status"]["conditions"]:

@@ -40,7 +40,7 @@ def test_after_a_change_three_looks_in_a_row_are_needed(laptop: Environment) -> 
     assert wait(laptop, "SSnSSnSSS", polls=3, timeout_seconds=60) == (True, 9)
 
 
-def test_the_time_given_is_kept(laptop: Environment) -> None:
+def test_the_timeout_is_kept(laptop: Environment) -> None:
     assert wait(laptop, "nnnnnnnnnn", polls=3, timeout_seconds=4) == (False, 5)
 
 

@@ -63,7 +63,7 @@ MAPPING = {"ephemeral": {"persistentVolumeClaim": {"claimName": "debian-1"}}}
         (machine(template={"spec": {"volumes": [MAPPING]}}), GOLDEN),
     ],
 )
-def test_whoever_names_it_uses_it(body: dict[str, Any], used: Name) -> None:
+def test_referring_objects_are_users(body: dict[str, Any], used: Name) -> None:
     others = [one for one in (SHARED, IMAGE, GOLDEN) if one != used]
 
     assert using([body], used, nobody) == (
@@ -72,7 +72,7 @@ def test_whoever_names_it_uses_it(body: dict[str, Any], used: Name) -> None:
     assert [using([body], one, nobody) for one in others] == [(), ()]
 
 
-def test_a_claim_of_a_disk_of_a_machine_is_told_by_the_machine() -> None:
+def test_a_claim_of_a_machines_disk_is_reported_by_the_machine() -> None:
     desk = machine()
     root = claim("root", desk, "virtual-machines") | {"apiVersion": CDI, "kind": "DataVolume", "spec": {}}
     found = [desk, root, claim("root", root, "virtual-machines"), claim("notes")]
@@ -91,7 +91,7 @@ def test_a_disk_is_no_user_of_itself() -> None:
     assert using([golden, claim("debian-1", golden, "virtual-machines")], GOLDEN, nobody) == ()
 
 
-def test_a_cluster_that_nobody_reaches_says_nothing() -> None:
+def test_an_unreachable_cluster_reports_nothing() -> None:
     def connect() -> ApiServer:
         msg = "not made yet"
         raise KubeconfigError(msg)

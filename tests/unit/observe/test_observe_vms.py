@@ -28,7 +28,7 @@ def ordering() -> Environment:
     return laptop.model_copy(update={"tenants": tenants})
 
 
-def test_a_fleet_is_one_row_that_tells_how_many_run(ordering: Environment) -> None:
+def test_a_fleet_is_one_row_with_the_number_of_running_machines(ordering: Environment) -> None:
     seen = settled_region(ordering)
     assert assemble(ordering, seen).why == []
 
@@ -45,7 +45,7 @@ def test_a_fleet_is_one_row_that_tells_how_many_run(ordering: Environment) -> No
     assert status.why == ["vm acme-train/desk is 2 of 3 Running"]
 
 
-def test_a_machine_that_people_start_may_be_off(ordering: Environment) -> None:
+def test_a_manually_started_machine_may_be_off(ordering: Environment) -> None:
     seen = settled_region(ordering)
     [spare] = (item for item in seen.objects["acme-train", "VirtualMachine"] if item["metadata"]["name"] == "spare")
     spare["status"] = {"printableStatus": "Stopped"}

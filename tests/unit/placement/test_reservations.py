@@ -52,7 +52,7 @@ def outcome(found: Placement) -> str:
         ("2027-01-01", ROOM + 1, "refused"),
     ],
 )
-def test_an_order_gets_what_a_contract_releases_before_it(first: str, nodes: int, expected: str) -> None:
+def test_an_order_gets_nodes_that_a_contract_releases_before_it(first: str, nodes: int, expected: str) -> None:
     environment = region(12, {"nodes": 12, "until": END})
 
     assert outcome(decided(order(nodes=nodes, **{"from": first}), environment)) == expected
@@ -68,7 +68,7 @@ def test_an_order_gets_what_a_contract_releases_before_it(first: str, nodes: int
         (None, 5, "placed"),
     ],
 )
-def test_an_order_does_not_get_what_a_contract_begins_to_need_before_its_end(
+def test_an_order_does_not_get_nodes_that_a_contract_needs_before_its_end(
     last: str | None, nodes: int, expected: str
 ) -> None:
     environment = region(8, {"nodes": 8}, {"nodes": 6, "from": dt.date(2027, 4, 1)})

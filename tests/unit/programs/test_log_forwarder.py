@@ -181,12 +181,12 @@ def sent(*answers: tuple[int, dict[str, str]]) -> tuple[int, list[float], int | 
     return len(server.requests), waits, code
 
 
-def test_a_busy_sink_is_asked_again_after_the_time_that_it_names() -> None:
+def test_a_busy_sink_is_retried_after_the_time_that_it_names() -> None:
     assert sent((429, {"Retry-After": "7"}), (503, {}), (200, {})) == (3, [7, 2], None)
     assert sent(*[(503, {"Retry-After": "9999"})] * 4) == (4, [30, 30, 30], 503)
 
 
-def test_a_sink_that_rejects_records_or_the_credential_is_not_asked_again() -> None:
+def test_rejected_records_and_credentials_are_not_retried() -> None:
     assert sent((401, {})) == (1, [], 401)
     assert sent((400, {})) == (1, [], 400)
 

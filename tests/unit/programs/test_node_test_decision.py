@@ -116,7 +116,7 @@ def test_the_latest_result_of_a_node_counts() -> None:
         (node("a", "train", taints=[{"key": "readiness.k8s.io/burn-in"}]), BURN_IN),
     ],
 )
-def test_what_is_due_on_a_node(body: dict[str, Any], expected: str | None) -> None:
+def test_due_tests_of_a_node(body: dict[str, Any], expected: str | None) -> None:
     assert due(body, SETTINGS, NOW) == expected
 
 

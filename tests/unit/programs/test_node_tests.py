@@ -167,7 +167,7 @@ def test_a_wait_is_reported_once_and_keeps_the_time_of_its_last_transition() -> 
     assert (busy["lastTransitionTime"], busy["lastHeartbeatTime"]) == (waits["lastTransitionTime"], at(5))
 
 
-def test_the_library_gives_requests_the_reason_that_programs_read() -> None:
+def test_the_library_writes_the_reasons_that_programs_read() -> None:
     assert {check.reason for check in library_checks().values() if check.requested} == {REQUESTED}
 
 

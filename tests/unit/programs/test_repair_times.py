@@ -107,7 +107,7 @@ def test_a_requested_reboot_waits_for_nothing() -> None:
     assert reason(times, "2026-12-24T12:00:00Z", None, FAULT, REQUEST) is None
 
 
-def test_messages_state_what_opens_the_repair() -> None:
+def test_messages_state_the_start_of_the_remediation() -> None:
     def message(times: dict[str, Any]) -> str:
         wait = waits_for(booted(), (FAULT,), times, dt.datetime(2026, 12, 24, 12, tzinfo=dt.UTC))
         assert wait is not None

@@ -29,7 +29,7 @@ def test_apply_is_strict_and_never_forces_unasked(script: Any) -> None:
     assert script.headers[0]["User-Agent"] == "jacquard"
 
 
-def test_create_patch_and_delete_say_what_they_mean(script: Any) -> None:
+def test_create_patch_and_delete_send_the_correct_requests(script: Any) -> None:
     script.answers = [(201, MAP), (200, MAP), (200, {})]
     api = script.api()
 
@@ -103,7 +103,7 @@ def test_a_refusal_keeps_status_reason_message_and_causes(script: Any) -> None:
     assert len(script.asked) == 3
 
 
-def test_a_server_that_asks_for_patience_gets_it(script: Any) -> None:
+def test_a_retry_after_header_is_respected(script: Any) -> None:
     script.answers = [(429, {"message": "too many"}), (200, MAP)]
     assert script.api().apply(MAP, field_manager="me") == MAP
 
@@ -139,7 +139,7 @@ def test_a_group_that_answers_slowly_holds_up_no_other() -> None:
         assert slow.result().plural == "hosts"
 
 
-def test_a_credential_that_has_run_out_is_fetched_anew_once(script: Any) -> None:
+def test_an_expired_credential_is_renewed_once(script: Any) -> None:
     refused = (401, {"reason": "Unauthorized", "message": "Unauthorized"})
     script.answers = [refused, (200, MAP), (200, MAP), refused, refused]
     fetched = iter(("second", "third"))
@@ -155,7 +155,7 @@ def test_a_credential_that_has_run_out_is_fetched_anew_once(script: Any) -> None
     assert [found.get("Authorization") for found in script.headers] == [None, "second", "second", "second", "third"]
 
 
-def test_a_kind_is_asked_for_again_until_its_definition_is_there(script: Any) -> None:
+def test_a_kind_is_requested_again_until_its_definition_exists(script: Any) -> None:
     late = {"resources": [{"name": "hosts", "kind": "Host", "namespaced": True}]}
     script.answers = [(404, {"reason": "NotFound", "message": "no group"}), (200, {"resources": []}), (200, late)]
     api = script.api()
@@ -200,7 +200,7 @@ def test_no_answer_names_the_server_and_why(script: Any) -> None:
     )
 
 
-def test_an_answer_that_goes_on_is_read_line_by_line_and_a_refusal_is_one(script: Any) -> None:
+def test_a_streamed_response_is_read_by_line_and_an_error_is_raised(script: Any) -> None:
     script.answers = [(200, '{"type": "ADDED"}\n{"type": "DELETED"}\n'), (410, {"reason": "Expired"})]
     api = script.api()
 

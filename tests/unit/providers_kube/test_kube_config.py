@@ -35,7 +35,7 @@ def changed(section: str, **values: Any) -> dict[str, Any]:
     return config
 
 
-def test_the_current_context_is_taken(tmp_path: Path) -> None:
+def test_the_current_context_is_used(tmp_path: Path) -> None:
     found = load(written(tmp_path, CONFIG))
     assert (found.server, found.namespace) == ("https://127.0.0.1:6443", "ops")
     assert found.headers == {"Authorization": "Bearer t0ken"}
@@ -47,7 +47,7 @@ def test_no_credential_shows_in_a_representation(tmp_path: Path) -> None:
     assert "t0ken" not in repr(load(written(tmp_path, CONFIG)))
 
 
-def test_password_and_token_file_are_taken(tmp_path: Path) -> None:
+def test_password_and_token_file_are_used(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
     config = changed("users", token=None, tokenFile="token")
     assert load(written(tmp_path, config)).headers == {"Authorization": "Bearer from-file"}
@@ -55,20 +55,20 @@ def test_password_and_token_file_are_taken(tmp_path: Path) -> None:
     assert load(written(tmp_path, config)).headers == {"Authorization": "Basic dTpw"}
 
 
-def test_verification_is_off_only_where_the_file_says_so(tmp_path: Path) -> None:
+def test_verification_is_only_disabled_by_the_file(tmp_path: Path) -> None:
     found = load(written(tmp_path, changed("clusters", **{"insecure-skip-tls-verify": True})))
     assert found.tls is not None
     assert found.tls.verify_mode is ssl.CERT_NONE
     ApiServer(found).close()
 
 
-def test_a_credential_program_is_asked(tmp_path: Path) -> None:
+def test_a_credential_program_is_run(tmp_path: Path) -> None:
     code = "import json;print(json.dumps({'status': {'token': 'fresh'}}))"
     config = changed("users", token=None, exec={"command": sys.executable, "args": ["-c", code]})
     assert load(written(tmp_path, config)).headers == {"Authorization": "Bearer fresh"}
 
 
-def test_only_a_credential_that_can_change_is_fetched_anew(tmp_path: Path) -> None:
+def test_only_a_credential_that_can_change_is_renewed(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("first")
     found = load(written(tmp_path, changed("users", token=None, tokenFile="token")))
     (tmp_path / "token").write_text("second")
@@ -123,7 +123,7 @@ def test_files_beside_a_kubeconfig_in_the_home_folder_are_found(
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_the_reason(tmp_path: Path, config: object, text: str) -> None:
+def test_unsupported_settings_are_rejected_with_the_reason(tmp_path: Path, config: object, text: str) -> None:
     path = written(tmp_path, config)
     with pytest.raises(KubeconfigError) as error:
         load(path)
@@ -137,7 +137,7 @@ def test_bad_certificates_are_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_missing_file_says_so_and_an_empty_path_is_never_the_ambient_cluster(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_and_an_empty_path_is_never_the_ambient_cluster(tmp_path: Path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(KubeconfigError) as missing:
         ApiServer.from_kubeconfig(path)

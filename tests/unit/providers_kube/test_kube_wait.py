@@ -67,7 +67,7 @@ def ready(status: str, **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_is_missing_is_said_in_words(text: str, obj: dict[str, Any], missing: list[str]) -> None:
+def test_unmet_expressions_are_described(text: str, obj: dict[str, Any], missing: list[str]) -> None:
     assert unmet(obj, parse_wait_for(text)) == missing
 
 
@@ -122,7 +122,7 @@ def test_waiting_ends_when_the_object_is_ready(script: Any) -> None:
     assert found == ready("True")
 
 
-def test_a_timeout_names_the_object_and_what_is_missing(script: Any) -> None:
+def test_a_timeout_names_the_object_and_the_unmet_expression(script: Any) -> None:
     script.answers = [(200, ready("False"))]
     with pytest.raises(WaitTimeout) as error:
         wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=0)
@@ -130,7 +130,7 @@ def test_a_timeout_names_the_object_and_what_is_missing(script: Any) -> None:
     assert error.value.last == ready("False")
 
 
-def test_a_cancelled_wait_ends_at_once(script: Any) -> None:
+def test_a_cancelled_wait_ends_immediately(script: Any) -> None:
     cancelled = threading.Event()
     cancelled.set()
     script.answers = [GONE]
@@ -158,7 +158,7 @@ def test_a_wait_ends_with_an_outage_that_lasts_or_a_refusal(
     assert str(error.value) == text
 
 
-def test_an_object_is_gone_when_another_has_its_name(script: Any) -> None:
+def test_an_object_is_deleted_when_another_has_its_name(script: Any) -> None:
     script.answers = [(200, {"metadata": {"uid": "old"}}), (200, {"metadata": {"uid": "new"}})]
     wait_gone(script.api(), REF, uid="old", timeout_seconds=5)
     assert len(script.asked) == 2

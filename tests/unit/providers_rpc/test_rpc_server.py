@@ -83,7 +83,7 @@ def test_it_ends_cleanly_on_a_signal(number: signal.Signals) -> None:
         assert process.stderr.read() == "cancelled\n"
 
 
-def test_it_ends_when_the_process_that_started_it_is_gone() -> None:
+def test_the_server_ends_with_the_process_that_started_it() -> None:
     starter = (
         "import subprocess, sys\n"
         f"child = subprocess.Popen([sys.executable, '-c', {PLUGIN!r}], stdin=subprocess.DEVNULL)\n"

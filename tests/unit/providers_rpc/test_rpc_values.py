@@ -70,12 +70,12 @@ def test_output_values_and_references_are_opened() -> None:
     assert (found.secrets, found.unknowns) == ({("known",)}, {("unknown",)})
 
 
-def test_whole_numbers_are_integers_as_kubernetes_wants_them() -> None:
+def test_whole_numbers_are_integers_as_kubernetes_requires() -> None:
     found = decode(encode({"replicas": 3.0, "share": 0.5, "flag": True}))
     assert repr(dict(sorted(found.plain.items()))) == "{'flag': True, 'replicas': 3, 'share': 0.5}"
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_non_json_values_are_rejected() -> None:
     with pytest.raises(TypeError, match="cannot send a set to the engine; use plain JSON data"):
         encode({"a": {1}})
 
@@ -84,7 +84,7 @@ def test_a_representation_shows_no_value() -> None:
     assert "hunter2" not in repr(decode(encode({"a": "hunter2"}, [("a",)])))
 
 
-def test_masking_takes_out_every_form_of_a_secret() -> None:
+def test_masking_removes_every_form_of_a_secret() -> None:
     found = decode(
         encode({"a": {"b": "hunter2"}, "c": 'two\nlines"', "d": True, "e": 4711}, [("a",), ("c",), ("d",), ("e",)])
     )
@@ -106,7 +106,7 @@ def test_paths_are_written_as_pulumi_does(path: Any, text: str) -> None:
     assert render(path) == text
 
 
-def test_paths_lead_to_values_and_cover_what_lies_below() -> None:
+def test_paths_resolve_to_values_and_cover_nested_ones() -> None:
     assert look_up({"a": [{"b": 1}]}, ("a", 0, "b")) == 1
     for path in (("a", 1), ("a", "0"), ("b",), ("a", 0, "b", "c")):
         with pytest.raises(LookupError):
@@ -135,7 +135,7 @@ def test_nothing_differs_from_itself(value: Any) -> None:
     assert changes(value, value) == []
 
 
-def test_a_response_says_what_replaces() -> None:
+def test_a_response_names_properties_that_force_a_replacement() -> None:
     found = changes({"metadata": {"name": "a"}, "data": {"k-1": 1}}, {"metadata": {"name": "b"}, "data": {"k-1": 2}})
 
     response = diff_response(found, replaces=lambda change: change.path[0] == "metadata", delete_before_replace=True)

@@ -115,7 +115,7 @@ def test_ports_of_the_adapter_that_a_policy_selects_are_offered(
     assert offered(node).get(WHOLE) == count
 
 
-def test_a_port_with_functions_is_not_handed_out_whole_and_nodes_tell_of_what_is_gone(node: Any) -> None:
+def test_a_port_with_functions_is_not_assigned_whole_and_nodes_report_removed_resources(node: Any) -> None:
     node.create(whole())
     before = offered(node)
     for one in cut():

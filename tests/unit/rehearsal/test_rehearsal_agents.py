@@ -59,7 +59,7 @@ def test_charts_of_other_clusters_and_those_that_are_not_installed_bring_nothing
     assert list(view.all("apps/v1", "DaemonSet")) == []
 
 
-def test_a_daemon_set_goes_with_its_release_and_one_of_the_tenants_stays(objects: Any) -> None:
+def test_a_daemon_set_is_deleted_with_its_release_and_one_of_the_tenants_is_kept(objects: Any) -> None:
     view = objects(obj("apps/v1", "DaemonSet", "own", "default", spec={}))
     agents.reconcile(objects(release("cilium")), "acme", view)
 
@@ -75,7 +75,7 @@ def test_a_daemon_set_goes_with_its_release_and_one_of_the_tenants_stays(objects
         ("tigera-operator", "calico-node", "calico-system", "CalicoIsUp"),
     ],
 )
-def test_a_network_says_of_the_nodes_where_it_runs_that_they_have_one(
+def test_a_cni_sets_the_network_condition_of_its_nodes(
     objects: Any, chart: str, agent: str, namespace: str, told: str
 ) -> None:
     view = objects(node("n1"), node("n2"), pod(agent, namespace, "n1"), pod(agent, namespace, "n2", "Pending"))
@@ -87,7 +87,7 @@ def test_a_network_says_of_the_nodes_where_it_runs_that_they_have_one(
     assert "conditions" not in view.get("Node", "n2")["status"]
 
 
-def test_kube_ovn_says_it_in_an_annotation(objects: Any) -> None:
+def test_kube_ovn_sets_an_annotation(objects: Any) -> None:
     view = objects(node("n1"), pod("kube-ovn-cni", "kube-ovn-space", "n1"))
 
     agents.reconcile(objects(release("kube-ovn")), "acme", view)
@@ -194,7 +194,7 @@ def test_gpus_are_offered_as_labels_of_the_node_and_values_of_the_release_say(
     assert view.get("Node", "n1")["status"].get("allocatable", {}) == expected
 
 
-def test_the_manager_says_whether_gpus_are_cut_and_what_is_offered_no_more_is_none(objects: Any) -> None:
+def test_the_manager_reports_partitioned_gpus_and_removes_unoffered_resources(objects: Any) -> None:
     worker = node("n1", **GPU_NODE, allocatable={"nvidia.com/gpu": "8", "nvidia.com/rdma": "8"})
     worker["metadata"]["labels"] = {"nvidia.com/mig.config": "all-3g.40gb", FOUND: "true"}
     view = objects(worker, pod(PLUGIN, SPACE, "n1"))

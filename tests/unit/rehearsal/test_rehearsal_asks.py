@@ -202,7 +202,7 @@ REFERENCES = [(subject, one) for subject in references.SUBJECTS for one in subje
 
 
 @pytest.mark.parametrize(("subject", "lacking"), REFERENCES, ids=lambda one: getattr(one, "path", one.kind))
-def test_what_refers_to_others_waits_for_each_of_them(
+def test_objects_wait_for_each_of_their_references(
     objects: Any, subject: references.Subject, lacking: references.Reference
 ) -> None:
     there = objects(obj("v1", "Namespace", NS, namespace=""))
@@ -232,7 +232,7 @@ def place(body: Any, path: str, value: Any) -> None:
     body[last.removesuffix("[]")] = [value] if last.endswith("[]") else value
 
 
-def test_the_page_has_a_row_for_each_kind_with_all_that_it_asks_for() -> None:
+def test_the_page_has_a_row_for_each_kind_with_all_prerequisites() -> None:
     rows: dict[str, list[str]] = {}
     for row in ROWS:
         rows.setdefault(row.kind, []).append(row.thing)

@@ -70,7 +70,7 @@ def test_nothing_is_touched_when_all_is_played(log: Path) -> None:
     assert api.touched == []
 
 
-def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stage_that_is_never_executed_is_named_with_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage_coverage, "_PATIENCE_SECONDS", 0.5)
     log.write_text(said("Node", LATE))
 
@@ -82,7 +82,7 @@ def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: p
     )
 
 
-def test_what_an_earlier_process_wrote_does_not_count(log: Path) -> None:
+def test_logs_of_an_earlier_process_are_ignored(log: Path) -> None:
     log.write_text(said("Node") + said("Pod"))
 
     stage_coverage.set_aside(log)

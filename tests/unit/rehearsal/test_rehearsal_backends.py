@@ -113,7 +113,7 @@ def test_kind_makes_a_cluster_once_and_removes_it(region: Region, tmp_path: Path
     assert not region.kubeconfig("management").exists()
 
 
-def test_two_clones_give_a_kind_cluster_different_names() -> None:
+def test_two_clones_use_different_names_for_a_kind_cluster() -> None:
     names = {backends.kind_name(Region("lab", Path(folder)), "management") for folder in ("/a/lab", "/b/lab")}
 
     assert len(names) == 2
@@ -131,7 +131,7 @@ def test_kind_without_its_node_image_is_refused(region: Region, monkeypatch: pyt
     )
 
 
-def test_a_context_is_taken_by_its_name(region: Region) -> None:
+def test_a_context_is_selected_by_its_name(region: Region) -> None:
     backends.Context("there").ensure(region, "management", lambda _: None)
 
     assert "server: https://127.0.0.1:1" in region.kubeconfig("management").read_text()
@@ -156,7 +156,7 @@ def test_a_cluster_is_never_continued_with_another_backend(region: Region) -> No
     assert str(caught.value) == "cluster acme was created with kind; set JACQUARD_CLUSTER=kind, or remove it first"
 
 
-def test_a_cluster_is_removed_by_what_made_it(region: Region, tmp_path: Path) -> None:
+def test_a_cluster_is_deleted_by_the_backend_that_created_it(region: Region, tmp_path: Path) -> None:
     region.workdir.mkdir(parents=True)
     region.backend_mark("management").write_text("kind")
 

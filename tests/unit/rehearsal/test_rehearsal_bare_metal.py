@@ -18,7 +18,7 @@ def states(view: Any) -> dict[str, int]:
     return found
 
 
-def test_a_host_is_inspected_once_its_bmc_lets_the_operator_in(objects: Any) -> None:
+def test_a_host_is_inspected_when_its_bmc_accepts_the_operator(objects: Any) -> None:
     view = objects(host("h1"), LOGIN, *operator())
 
     bare_metal.reconcile(view)
@@ -28,7 +28,7 @@ def test_a_host_is_inspected_once_its_bmc_lets_the_operator_in(objects: Any) -> 
     assert status(view)["hardware"]["hostname"] == "h1"
 
 
-def test_a_login_that_comes_late_is_found(objects: Any) -> None:
+def test_credentials_that_are_created_later_are_found(objects: Any) -> None:
     view = objects(host("h1"), *operator())
     bare_metal.reconcile(view)
     failed = dict(status(view))
@@ -133,7 +133,7 @@ def finish(view: Any, state: str, following: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["inspecting", "preparing", "provisioning", "deprovisioning"])
-def test_whatever_a_ramdisk_runs_for_takes_a_turn(objects: Any, state: str) -> None:
+def test_every_ramdisk_operation_counts_against_the_limit(objects: Any, state: str) -> None:
     wants = [
         host("h2", driver=NETWORK),
         host("h3", "available", NETWORK, image=IMAGE),
@@ -151,7 +151,7 @@ def test_whatever_a_ramdisk_runs_for_takes_a_turn(objects: Any, state: str) -> N
     ]
 
 
-def test_a_host_whose_image_was_not_written_takes_no_turn_until_it_begins_anew(objects: Any) -> None:
+def test_a_host_with_a_failed_image_does_not_count_until_its_retry(objects: Any) -> None:
     failed = {"operationalStatus": "error", "errorType": "provisioning error", "errorMessage": "x"}
     view = objects(host("h1", "provisioning", NETWORK, image=IMAGE, status=failed), LOGIN, *operator(1))
     view.create(host("h2", "available", NETWORK, image=IMAGE))
@@ -171,7 +171,7 @@ def test_a_host_whose_image_was_not_written_takes_no_turn_until_it_begins_anew(o
 
 
 @pytest.mark.parametrize(("driver", "at_work"), [(MEDIA, 5), (HTTP, 5), (NETWORK, 1)])
-def test_hosts_with_virtual_media_or_that_boot_by_http_wait_for_nobody(objects: Any, driver: str, at_work: int) -> None:
+def test_hosts_with_virtual_media_or_http_boot_have_no_limit(objects: Any, driver: str, at_work: int) -> None:
     view = objects(*(host(f"h{n}", "available", driver, image=IMAGE) for n in range(5)), LOGIN, *operator(1))
 
     bare_metal.reconcile(view)
@@ -188,7 +188,7 @@ def test_hosts_that_boot_by_http_take_turns_of_others(objects: Any) -> None:
 
 
 @pytest.mark.parametrize("state", ["provisioning", "provisioned"])
-def test_a_host_that_goes_is_wiped_even_when_its_login_is_gone(objects: Any, state: str) -> None:
+def test_a_deleted_host_is_wiped_even_without_its_credentials(objects: Any, state: str) -> None:
     going = host("h1", state, image=IMAGE)
     going["metadata"]["deletionTimestamp"] = "now"
     view = objects(going, *operator())

@@ -73,7 +73,7 @@ def test_a_chart_that_is_whole_only_once_it_is_packaged_is_here_in_no_version(mo
     assert not Charts(module / "copies").has("cluster-api-operator", carried.version)
 
 
-def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_rendered(module: Path) -> None:
+def test_the_requested_one_of_two_chart_releases_is_rendered(module: Path) -> None:
     """A promotion changes from one to the other, and back."""
     (module / "answer").write_text(ANSWER)
     (module / "module" / "deployment" / "helm").mkdir(parents=True)
@@ -92,7 +92,7 @@ def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_re
     assert len(set(rendered)) == len(releases) == 2
 
 
-def test_helm_is_asked_with_exactly_the_values_and_kinds_come_first(module: Path) -> None:
+def test_helm_gets_exactly_the_values_and_kinds_are_first(module: Path) -> None:
     (module / "answer").write_text(ANSWER)
 
     objects = template(Charts(module / "copies"))
@@ -115,7 +115,7 @@ def test_a_dependency_that_is_elsewhere_is_left_out_of_the_copy(module: Path) ->
     assert copy["dependencies"] == [{"name": "crds"}]
 
 
-def test_what_helm_refuses_is_said_with_the_values(module: Path) -> None:
+def test_helm_errors_are_reported_with_the_values(module: Path) -> None:
     with pytest.raises(HelmError) as caught:
         template(Charts(module / "copies"))
 

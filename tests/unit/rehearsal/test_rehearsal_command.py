@@ -32,7 +32,7 @@ def test_the_status_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == {"environment": "lab", "parts": []}
 
 
-def test_the_status_names_what_runs_and_what_should(region: Region, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_status_names_running_and_missing_processes(region: Region, capsys: pytest.CaptureFixture[str]) -> None:
     programs = region.cluster_folder("acme") / "bin"
     programs.mkdir(parents=True)
     region.backend_mark("acme").write_text("kwok")
@@ -112,7 +112,7 @@ def test_there_are_no_logs_before_the_first_up(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(("limit", "left"), [(ENGINE_MEMORY, None), ("1GiB", "1GiB")])
-def test_the_engines_memory_limit_does_not_reach_what_is_started(
+def test_child_processes_do_not_inherit_the_engines_memory_limit(
     limit: str, left: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOMEMLIMIT", limit)

@@ -106,7 +106,7 @@ def test_a_container_has_its_own_arguments_but_for_those_that_are_different_here
     assert containers.arguments(PROGRAMS[program], {"args": given}, FILLED) == run
 
 
-def test_variables_come_from_the_pod_and_from_secrets(objects: Any) -> None:
+def test_variables_are_read_from_the_pod_and_from_secrets(objects: Any) -> None:
     filled = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
     node = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
@@ -122,7 +122,7 @@ def test_variables_come_from_the_pod_and_from_secrets(objects: Any) -> None:
     assert master == {"KUBERNETES_NAMESPACE": "names", **plain}
 
 
-def test_a_container_waits_for_its_secrets_and_the_reason_says_for_which_key(objects: Any) -> None:
+def test_a_container_waits_for_its_secrets_and_names_the_missing_key(objects: Any) -> None:
     container = {"env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]}
 
     for view in (objects(), objects(simulated_secret("s", "names", ["other"]))):
@@ -156,5 +156,5 @@ def test_a_container_waits_for_its_config_maps_too(objects: Any) -> None:
             containers.files(objects(*data), body, container)
 
 
-def test_a_container_that_is_told_of_no_kubeconfig_has_none(objects: Any) -> None:
+def test_a_container_without_a_kubeconfig_argument_has_none(objects: Any) -> None:
     assert containers.given_kubeconfig(objects(), pod(), {"args": ["--port=1"]}) is None

@@ -35,7 +35,7 @@ def published(group: str, version: str = "v1") -> dict[str, Any]:
     return {**PUBLISHED, "metadata": {"name": f"things.{group}"}, "spec": spec}
 
 
-def test_a_published_crd_keeps_its_storage_version_and_loses_what_needs_its_webhooks() -> None:
+def test_a_published_crd_keeps_its_storage_version_without_conversion_webhooks() -> None:
     assert crds.prepared(PUBLISHED) == {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -66,13 +66,13 @@ def test_a_kind_whose_provider_writes_the_former_status_carries_the_former_label
     assert made["metadata"]["labels"] == {"cluster.x-k8s.io/v1beta1": "v1alpha1"}
 
 
-def test_a_crd_of_kubernetes_own_groups_says_that_nobody_approved_it() -> None:
+def test_a_crd_of_kubernetes_own_groups_is_marked_as_unapproved() -> None:
     assert crds.prepared(published("objectstorage.k8s.io"))["metadata"]["annotations"] == {
         "api-approved.kubernetes.io": "unapproved, rehearsal"
     }
 
 
-def test_an_approval_that_is_there_is_kept() -> None:
+def test_an_existing_approval_is_kept() -> None:
     crd = published("snapshot.storage.k8s.io")
     crd["metadata"]["annotations"] = {"api-approved.kubernetes.io": "https://example.org/1"}
 

@@ -63,7 +63,7 @@ def test_a_release_makes_its_data_store_and_certificates(objects: Any) -> None:
     [[SOURCE, issuer(), release(ready=False)], [issuer(), release()], [SOURCE, issuer()]],
     ids=["a release that is not installed", "a release without its chart", "no release"],
 )
-def test_nothing_is_made_that_nobody_installed(objects: Any, there: list[dict[str, Any]]) -> None:
+def test_no_objects_of_uninstalled_releases_are_created(objects: Any, there: list[dict[str, Any]]) -> None:
     assert store_after(objects(*there)) is None
 
 
@@ -83,7 +83,7 @@ def test_an_etcd_beside_another_waits_for_the_authority_of_that_one(objects: Any
     assert why(store_after(view)) == (True, "")
 
 
-def test_a_data_store_gets_unready_when_a_key_is_gone(objects: Any) -> None:
+def test_a_data_store_becomes_unready_without_one_of_its_keys(objects: Any) -> None:
     view = objects(SOURCE, issuer(), release())
     store_after(view)
     del view.get("Secret", "a-etcd-ca", "ns")["data"]["tls.key"]

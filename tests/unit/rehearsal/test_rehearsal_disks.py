@@ -37,7 +37,7 @@ TOO_SMALL = "target resources requests storage size is smaller than the source (
         ({"source": {"registry": {"url": "u", "secretRef": "login"}}}, "1Gi", [], "Secret 'login' not found"),
     ],
 )
-def test_a_disk_waits_for_what_it_is_filled_from(objects: Any, spec: Any, size: str, there: Any, why: str) -> None:
+def test_a_disk_waits_for_its_source(objects: Any, spec: Any, size: str, there: Any, why: str) -> None:
     disk = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": size}}}, **spec}
     view = objects(obj(volumes.CDI, "DataVolume", "data", disk), CLASS, IMPORTER, *there)
 

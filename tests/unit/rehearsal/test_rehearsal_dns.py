@@ -65,7 +65,7 @@ def played(objects: Any, tmp_path: Path) -> Any:
     return lambda *there: Played(tmp_path, management(objects, KEY, KUBECONFIG), objects(*there))
 
 
-def test_a_service_that_asks_for_a_name_gets_it_and_is_told_once(played: Any) -> None:
+def test_a_service_that_requests_a_name_gets_it_with_one_event(played: Any) -> None:
     region = played(service(f"web.acme.{ZONE}, *.web.acme.{ZONE}"))
 
     assert region.round() == {f"web.acme.{ZONE}": [OWN], f"*.web.acme.{ZONE}": [OWN]}
@@ -82,7 +82,7 @@ def test_an_ingress_has_the_names_of_its_hosts(played: Any) -> None:
     assert region.round() == {f"shop.acme.{ZONE}": [OWN]}
 
 
-def test_a_name_follows_its_address_and_goes_with_it(played: Any) -> None:
+def test_a_name_follows_its_address_and_is_deleted_with_it(played: Any) -> None:
     region = played(service(f"web.acme.{ZONE}"))
     region.round()
 
@@ -118,13 +118,13 @@ def test_a_name_follows_its_address_and_goes_with_it(played: Any) -> None:
         "somebody else writes it",
     ],
 )
-def test_what_does_not_count_is_not_written(played: Any, asking: Any) -> None:
+def test_invalid_sources_are_not_written(played: Any, asking: Any) -> None:
     region = played(asking)
 
     assert (region.round(), region.told()) == ({}, [])
 
 
-def test_a_name_that_somebody_else_wrote_stays_theirs(played: Any) -> None:
+def test_a_name_written_by_others_is_kept(played: Any) -> None:
     region = played(service(f"web.acme.{ZONE}"))
     theirs = {f"web.acme.{ZONE}": {"addresses": ["10.0.0.9"], "owner": "by hand"}}
     (region.folder / operator.NAMES).write_text(json.dumps(theirs))

@@ -86,7 +86,7 @@ def test_a_network_stays_for_its_port_and_a_vpc_for_its_network(objects: Any) ->
         assert is_let_go(view, kind, name)
 
 
-def test_a_class_stays_for_its_vpcs_and_for_ever_once_its_controller_is_gone(objects: Any) -> None:
+def test_a_class_is_kept_for_its_vpcs_and_forever_without_its_controller(objects: Any) -> None:
     view, gone = objects(*CONTROLLER, *network()[:2]), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     dpu_ends.reconcile(view)
     view.edit("IsolationClass", "ovn", "", gone)
@@ -104,7 +104,7 @@ def test_a_class_stays_for_its_vpcs_and_for_ever_once_its_controller_is_gone(obj
 
 
 @pytest.mark.parametrize("lost", [("HelmRelease", "ns", "any"), ("IsolationClass", "", "ovn")])
-def test_nobody_lets_go_of_a_vpc_whose_controller_or_class_went_first(objects: Any, lost: Any) -> None:
+def test_the_finalizer_of_a_vpc_remains_if_its_controller_or_class_was_deleted_first(objects: Any, lost: Any) -> None:
     view = objects(*CONTROLLER, *network()[:2])
     dpu_ends.reconcile(view)
     del view.store[lost]
@@ -113,7 +113,7 @@ def test_nobody_lets_go_of_a_vpc_whose_controller_or_class_went_first(objects: A
     assert not is_let_go(view, "DPUVPC", "vpc")
 
 
-def test_what_a_deployment_names_stays_until_it_names_another(objects: Any) -> None:
+def test_referenced_objects_of_a_deployment_are_kept_until_it_references_others(objects: Any) -> None:
     view = objects(deployment("hbn"), *configurations("hbn", "ovn"), obj(API, "BFB", "bfb"))
     dpu_ends.reconcile(view)
     assert held(view) == {
@@ -130,7 +130,7 @@ def test_what_a_deployment_names_stays_until_it_names_another(objects: Any) -> N
     assert held(view)["DPUServiceConfiguration ovn"] == [DEPLOYMENT_HELD]
 
 
-def test_a_deployment_stays_for_its_dpus_and_holds_what_it_names_until_then(objects: Any) -> None:
+def test_a_deployment_is_kept_for_its_dpus_with_its_references(objects: Any) -> None:
     labels = {"metadata": {"labels": {DEPLOYMENT_LABEL: "ns_globex"}}}
     other = {"metadata": {"labels": {DEPLOYMENT_LABEL: "ns_acme"}}}
     dpus = [obj(API, "DPU", name, **of) for name, of in (("d1", labels), ("d2", other))]

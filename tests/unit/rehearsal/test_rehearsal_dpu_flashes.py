@@ -38,7 +38,7 @@ def run(view: Any, times: int = 3) -> None:
         dpu_flashes.reconcile(view)
 
 
-def test_a_dpu_is_held_until_somebody_takes_the_hold_off(objects: Any) -> None:
+def test_a_dpu_is_held_until_the_hold_is_removed(objects: Any) -> None:
     view = objects(node(), dpu("Node Effect"))
     run(view)
     held = view.get("DPUNodeMaintenance", "h1-hold", "ns")
@@ -65,7 +65,7 @@ def test_a_dpu_is_ready_only_after_its_host_was_power_cycled(objects: Any) -> No
     assert phase(view) == "DPU Cluster Config"
 
 
-def test_nobody_is_waited_for_where_a_node_asks_for_nobody(objects: Any) -> None:
+def test_nodes_without_a_hold_are_not_awaited(objects: Any) -> None:
     view = objects(node("hostAgent"), dpu("Rebooting", hold=False))
     run(view)
 
@@ -83,7 +83,7 @@ def test_maintenance_ends_when_no_dpu_is_flashed_any_more(objects: Any, there: A
 @pytest.mark.parametrize(
     ("jobs", "left"), [([], {HOLD: "false"}), (["ns"], {HOLD: "true"}), (["other"], {HOLD: "false"})]
 )
-def test_people_let_dpus_go_where_no_job_does(objects: Any, jobs: Any, left: Any) -> None:
+def test_users_release_dpus_without_a_release_job(objects: Any, jobs: Any, left: Any) -> None:
     held = obj(API, "DPUNodeMaintenance", "h1-hold", metadata={"annotations": {HOLD: "true"}})
     waiting = obj(API, "DPUNode", "h1", metadata={"annotations": {REBOOT: "true"}})
     view = objects(held, waiting, *(obj("batch/v1", "CronJob", "job", namespace=place) for place in jobs))

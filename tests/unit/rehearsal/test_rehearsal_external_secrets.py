@@ -57,7 +57,7 @@ def test_a_secret_is_copied_with_the_keys_that_its_readers_need(objects: Any) ->
     assert view.get("Secret", "bmc-a01", "hosts")["data"].keys() == {"password", "username"}
 
 
-def test_a_status_is_written_once_and_has_what_the_schema_has(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_status_is_written_once_with_the_fields_of_the_schema(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     view = settled(objects(*rendered(HERE), AUTHORITY))
     monkeypatch.delattr(type(view), "status")
 
@@ -75,7 +75,9 @@ def test_a_status_is_written_once_and_has_what_the_schema_has(objects: Any, monk
         ([ACCOUNT, AUTHORITY], "ServiceAccount 'vault-login' not found; ConfigMap 'vault-ca' not found"),
     ],
 )
-def test_a_store_without_its_login_is_not_ready_and_gives_nothing(objects: Any, gone: list[Any], lacking: str) -> None:
+def test_a_store_without_credentials_is_not_ready_and_delivers_nothing(
+    objects: Any, gone: list[Any], lacking: str
+) -> None:
     view = settled(objects(*(one for one in (*rendered(HERE), AUTHORITY) if one not in gone)))
 
     assert told(view, "ClusterSecretStore", "vault") == ("False", "InvalidProviderConfig", lacking)
@@ -100,13 +102,13 @@ def test_a_namespace_that_the_region_did_not_make_is_refused(objects: Any) -> No
     )
 
 
-def test_a_store_that_nobody_made_gives_nothing(objects: Any) -> None:
+def test_a_missing_store_delivers_nothing(objects: Any) -> None:
     view = settled(objects(*(one for one in rendered(HERE) if one is not STORE)))
 
     assert told(view, "ExternalSecret", "bmc-a01", "hosts")[2] == "ClusterSecretStore 'vault' not found"
 
 
-def test_nothing_happens_before_the_operator_of_a_release_is_there(objects: Any) -> None:
+def test_nothing_happens_before_the_operator_of_a_release_is_ready(objects: Any) -> None:
     view = settled(objects(*rendered(HERE), AUTHORITY, CHART, release()))
     assert "status" not in view.get("ExternalSecret", "bmc-a01", "hosts")
 
@@ -140,7 +142,7 @@ def test_a_secret_inside_a_cluster_is_pushed_into_its_namespace(objects: Any) ->
     ],
     ids=["no kubeconfig", "nothing copied", "no namespace"],
 )
-def test_a_push_tells_what_it_waits_for(objects: Any, there: list[Any], lacking: str) -> None:
+def test_a_push_reports_its_missing_prerequisite(objects: Any, there: list[Any], lacking: str) -> None:
     view = settled(objects(*rendered(INSIDE), *there), objects())
 
     assert told(view, "PushSecret", "vast-csi-vast", "acme-train") == ("False", "Errored", lacking)

@@ -25,7 +25,7 @@ def members(folder: Path) -> Any:
     return json.loads((folder / PARTITIONS).read_text(encoding="utf-8"))
 
 
-def test_members_are_entered_and_taken_out_and_outlive_the_process(manager: FabricManager, tmp_path: Path) -> None:
+def test_members_are_added_and_removed_and_outlive_the_process(manager: FabricManager, tmp_path: Path) -> None:
     first = FabricClient.from_variables(TOLD, manager)
     first.version()
     for guid in GUIDS:
@@ -47,7 +47,9 @@ def test_members_are_entered_and_taken_out_and_outlive_the_process(manager: Fabr
         ({"UFM_PASSWORD": ""}, 'missing one or more required fileds for ufm \\["username", "password", "address"\\]'),
     ],
 )
-def test_nobody_gets_in_without_login_and_address(manager: FabricManager, changed: dict[str, str], says: str) -> None:
+def test_access_requires_credentials_and_a_permitted_address(
+    manager: FabricManager, changed: dict[str, str], says: str
+) -> None:
     with pytest.raises(FabricError, match=says):
         FabricClient.from_variables({**TOLD, **changed}, manager).version()
 
@@ -74,7 +76,7 @@ def test_keys_that_are_no_partition_of_a_tenant_are_refused(manager: FabricManag
         ("/ufmRest/resources/ports", {}, "POST /ufmRest/resources/ports is not known"),
     ],
 )
-def test_what_it_does_not_take_it_says(manager: FabricManager, path: str, content: Any, says: str) -> None:
+def test_rejected_requests_state_the_reason(manager: FabricManager, path: str, content: Any, says: str) -> None:
     login = "Basic YWRtaW46c2VjcmV0"
     status, told = manager.answer("POST", path, login, json.dumps(content).encode())
 

@@ -11,7 +11,7 @@ from live_objects import obj
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
 
 
-def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects: Any) -> None:
+def test_a_host_with_a_responding_bmc_gets_its_firmware_objects_once(objects: Any) -> None:
     going = host("h3", "available")
     going["metadata"]["deletionTimestamp"] = "now"
     view = objects(host("h1", "inspecting"), host("h2"), going)

@@ -26,7 +26,7 @@ def labels_of(template: Manifest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["eu-south-03a", "lab"])
-def test_nodes_with_shared_gpus_offer_what_offerings_say(objects: Any, name: str) -> None:
+def test_nodes_with_shared_gpus_offer_the_documented_resources(objects: Any, name: str) -> None:
     environment = load_environment(name, paths.ROOT / "environments")
     rendered = list(flat(everything(environment)))
     [told] = offerings(environment).shared_gpus

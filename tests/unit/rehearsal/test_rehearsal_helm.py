@@ -15,7 +15,7 @@ from jacquard.lab.rehearsal.operators.releases.helm_records import Place
 from jacquard.lab.rehearsal.operators.releases.helm_watch import FIELD_MANAGER
 
 
-def test_a_release_is_marked_before_anybody_else_says_that_it_is_installed(objects: Any) -> None:
+def test_a_release_is_marked_before_it_is_reported_as_installed(objects: Any) -> None:
     management, view = objects(release(finalizer=False), source()), objects()
 
     Controller(Rendered(deployment())).reconcile(management, here(view))
@@ -24,7 +24,7 @@ def test_a_release_is_marked_before_anybody_else_says_that_it_is_installed(objec
     assert view.installed == []
 
 
-def test_the_stage_of_releases_leaves_those_that_are_marked_alone() -> None:
+def test_the_stage_of_releases_skips_marked_ones() -> None:
     [stage] = [one for one in stages.stages("management", 1) if one["metadata"]["name"] == "release-installed"]
 
     [expression] = stage["spec"]["selector"]["matchExpressions"]
@@ -86,11 +86,11 @@ def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) 
         ({"storageNamespace": "kept"}, Place("own", "acme", "kept")),
     ],
 )
-def test_what_a_release_does_not_say_of_its_place_is_as_in_flux(said: Any, place: Place) -> None:
+def test_a_release_has_fluxs_defaults_for_its_namespaces(said: Any, place: Place) -> None:
     assert Place.of(obj(*RELEASE, "own", said, namespace="acme")) == place
 
 
-def test_a_release_waits_for_its_source_its_prerequisites_its_cluster_and_whoever_suspended_it(objects: Any) -> None:
+def test_a_release_waits_for_its_source_prerequisites_cluster_and_the_end_of_a_suspension(objects: Any) -> None:
     charts = Rendered(deployment())
 
     Controller(charts).reconcile(objects(release(waits=False), source()), here(objects()))
@@ -104,7 +104,7 @@ def test_a_release_waits_for_its_source_its_prerequisites_its_cluster_and_whoeve
     assert charts.asked == []
 
 
-def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(objects: Any) -> None:
+def test_installed_releases_are_unchanged_until_values_or_the_chart_change(objects: Any) -> None:
     charts, view = Rendered(deployment("old"), deployment()), objects()
     management = objects(release(), source())
     controller = Controller(charts)
@@ -120,7 +120,7 @@ def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(object
     assert [one["metadata"]["name"] for one in view.all("apps/v1", "Deployment")] == ["controller"]
 
 
-def test_what_is_installed_is_looked_after(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_releases_are_monitored(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helm_watch, "_PAUSE_SECONDS", 0.0)
     view, management = objects(), objects(release(spec={"driftDetection": {"mode": "enabled"}}), source())
     controller = Controller(Rendered(deployment()))
@@ -133,7 +133,7 @@ def test_what_is_installed_is_looked_after(objects: Any, monkeypatch: pytest.Mon
     assert view.get("Deployment", "controller", "metallb-system")["spec"]["replicas"] == 1
 
 
-def test_what_helm_or_the_cluster_refuses_is_said_and_tried_again_later(objects: Any) -> None:
+def test_errors_of_helm_or_the_cluster_are_reported_and_retried(objects: Any) -> None:
     charts, view, management = Rendered(deployment()), objects(), objects(release(), source())
     view.refused = {"controller"}
     controller = Controller(charts)
@@ -148,7 +148,7 @@ def test_what_helm_or_the_cluster_refuses_is_said_and_tried_again_later(objects:
     assert ready(management) == ("False", "InstallFailed", "helm refuses metallb")
 
 
-def test_an_uninstallation_leaves_kinds_and_what_is_not_the_releases(objects: Any) -> None:
+def test_an_uninstallation_keeps_kinds_and_foreign_objects(objects: Any) -> None:
     kind = definition("pools.metallb.io")
     view, management = objects(deployment("own")), objects(release(), source(), kubeconfig())
     controller = Controller(Rendered(kind, deployment()))
@@ -165,7 +165,7 @@ def test_an_uninstallation_leaves_kinds_and_what_is_not_the_releases(objects: An
     assert not is_real(management.get("HelmRelease", "metallb", "acme"))
 
 
-def test_a_release_waits_for_a_silent_cluster_and_goes_without_one_that_is_gone(objects: Any) -> None:
+def test_a_release_waits_for_an_unreachable_cluster_and_is_deleted_without_a_missing_one(objects: Any) -> None:
     deleted = release(deletionTimestamp="2026-01-01T00:00:00Z")
     silent, gone = objects(deleted, source(), kubeconfig()), objects(deleted, source())
 
@@ -176,7 +176,7 @@ def test_a_release_waits_for_a_silent_cluster_and_goes_without_one_that_is_gone(
     assert not is_real(gone.get("HelmRelease", "metallb", "acme"))
 
 
-def test_a_release_whose_chart_is_no_longer_here_goes_back_to_simulation(objects: Any) -> None:
+def test_a_release_whose_chart_is_no_longer_available_is_simulated_again(objects: Any) -> None:
     view, management = objects(), objects(release(), source(), kubeconfig())
     Controller(Rendered(deployment())).reconcile(management, here(view))
 

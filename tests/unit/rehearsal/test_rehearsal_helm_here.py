@@ -35,7 +35,7 @@ def test_kinds_that_the_management_cluster_has_are_left_to_it_and_others_are_bro
     assert scopes == {"pools.metallb.io": "Namespaced", "peers.metallb.io": "Cluster"}
 
 
-def test_a_release_that_goes_while_its_pods_are_waited_for_leaves_nothing(objects: Any) -> None:
+def test_a_release_deleted_during_its_wait_leaves_nothing(objects: Any) -> None:
     management = objects(in_management(), source())
     controller = Controller(Rendered(deployment()))
     controller.reconcile(management, here(objects()))

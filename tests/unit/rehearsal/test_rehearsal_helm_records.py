@@ -30,7 +30,7 @@ def test_an_upgrade_is_a_revision_more_in_helms_records_and_in_the_history(objec
     assert "release metallb-system/lb.v2 with chart" in ready(management)[2]
 
 
-def test_of_many_revisions_five_are_kept_and_an_uninstallation_takes_them_all(objects: Any) -> None:
+def test_five_revisions_are_kept_and_an_uninstallation_removes_all(objects: Any) -> None:
     view, management = objects(), objects(release(), source(), kubeconfig())
     controller = Controller(Rendered(deployment()))
 
@@ -42,7 +42,7 @@ def test_of_many_revisions_five_are_kept_and_an_uninstallation_takes_them_all(ob
     assert view.store == {}
 
 
-def test_records_of_another_release_in_the_same_namespace_are_left_alone(objects: Any) -> None:
+def test_records_of_another_release_in_the_same_namespace_are_kept(objects: Any) -> None:
     view, management = objects(), objects(release(), source())
     upgraded(Controller(Rendered(deployment("other"))), management, view, 0)
 

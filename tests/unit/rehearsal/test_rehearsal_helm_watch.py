@@ -52,7 +52,7 @@ def looked_at(drift: Drift, there: Any, mode: str = "enabled", times: int = 2) -
         drift.put_right(release(mode), there)
 
 
-def test_what_is_edited_or_deleted_by_hand_is_put_right(objects: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_manual_edits_and_deletions_are_repaired(objects: Any, caplog: pytest.LogCaptureFixture) -> None:
     there, drift = installed(objects, role(), role("speaker"), config(a=1)), Drift()
     caplog.set_level("INFO")
     there.edit("ClusterRole", "controller", "", {"spec": {"verbs": "none"}})
@@ -68,7 +68,7 @@ def test_what_is_edited_or_deleted_by_hand_is_put_right(objects: Any, caplog: py
     assert told == ["ClusterRole controller", "ClusterRole speaker", "ConfigMap config"]
 
 
-def test_what_is_as_it_was_installed_is_compared_once_until_it_changes(objects: Any) -> None:
+def test_unchanged_objects_are_compared_once(objects: Any) -> None:
     there, drift = installed(objects, role(), role("speaker")), Drift()
 
     looked_at(drift, there, times=4)
@@ -82,7 +82,7 @@ def test_what_is_as_it_was_installed_is_compared_once_until_it_changes(objects: 
 
 
 @pytest.mark.parametrize("at", ["labels", "annotations"])
-def test_an_object_that_says_so_may_be_edited(objects: Any, at: str) -> None:
+def test_an_object_can_permit_manual_edits(objects: Any, at: str) -> None:
     there, drift = installed(objects, role()), Drift()
     patch = {"metadata": {at: {DRIFT_DETECTION: "disabled"}}, "spec": {"verbs": "none"}}
     there.edit("ClusterRole", "controller", "", patch)
@@ -93,7 +93,7 @@ def test_an_object_that_says_so_may_be_edited(objects: Any, at: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["warn", "disabled"])
-def test_a_release_that_does_not_ask_for_it_is_left_as_somebody_made_it(objects: Any, mode: str) -> None:
+def test_a_release_without_drift_detection_keeps_manual_edits(objects: Any, mode: str) -> None:
     there, drift = installed(objects, role()), Drift()
     there.edit("ClusterRole", "controller", "", {"spec": {"verbs": "none"}})
 

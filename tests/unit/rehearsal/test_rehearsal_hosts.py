@@ -108,7 +108,7 @@ def test_a_machine_waits(objects: Any, others: Any) -> None:
     assert view.get("BareMetalHost", "h1", "acme")["spec"] == before
 
 
-def test_a_machine_whose_data_template_is_missing_claims_nothing_and_says_so(objects: Any) -> None:
+def test_a_machine_without_its_data_template_claims_nothing_and_reports_it(objects: Any) -> None:
     waiting = machine()
     waiting["spec"]["dataTemplate"] = {"name": "gone"}
     view = objects(waiting, host("h1"), *capi())
@@ -133,7 +133,7 @@ def test_two_machines_never_share_a_host(objects: Any) -> None:
     assert view.get("BareMetalHost", "h1", "acme")["spec"]["consumerRef"]["name"] == "m1"
 
 
-def test_a_host_of_the_machines_failure_domain_comes_first(objects: Any) -> None:
+def test_a_host_of_the_machines_failure_domain_is_preferred(objects: Any) -> None:
     far = host("h1")
     near = host("h2", labels={"sku": "h100", "infrastructure.cluster.x-k8s.io/failure-domain": "a02"})
     view = objects(machine(), far, near, *capi(failureDomain="a02"))
@@ -160,7 +160,7 @@ def test_a_provisioned_host_makes_its_machine_ready(objects: Any) -> None:
     assert ready["status"]["initialization"] == {"provisioned": True}
 
 
-def test_a_deleted_machine_goes_only_when_its_host_is_clean(objects: Any) -> None:
+def test_a_deleted_machine_is_removed_only_when_its_host_is_clean(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
     claims.reconcile(view)
     claims.reconcile(view)

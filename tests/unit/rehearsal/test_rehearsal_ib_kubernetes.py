@@ -131,7 +131,7 @@ def test_a_pod_gets_a_guid_of_the_range_in_the_partition_of_its_vpc_and_its_sand
     assert status == [{"name": f"default/{FABRIC.name}", "interface": "net1", "dns": {}}]
 
 
-def test_guids_come_back_when_pods_end_and_are_remembered_by_the_next_ib_kubernetes(played: Played) -> None:
+def test_guids_are_released_with_pods_and_kept_by_a_new_ib_kubernetes(played: Played) -> None:
     for name in ("stays", "gone", "done"):
         played.pod(name)
     played.rounds()
@@ -168,7 +168,7 @@ def test_guids_come_back_when_pods_end_and_are_remembered_by_the_next_ib_kuberne
         ("a/b/c", {RESOURCE: "1"}, "failed to parse networks of the pod: invalid network name 'a/b/c'"),
     ],
 )
-def test_a_pod_without_attachment_port_or_partition_waits_and_says_why_once(
+def test_a_pod_without_attachment_port_or_partition_waits_and_reports_it_once(
     played: Played, networks: str, limits: dict[str, str], says: str
 ) -> None:
     ours = played.tenant.get("NetworkAttachmentDefinition", FABRIC.name, "default")
@@ -184,7 +184,7 @@ def test_a_pod_without_attachment_port_or_partition_waits_and_says_why_once(
     assert played.has_sandbox("waits") == "False"
 
 
-def test_whoever_writes_attachments_joins_any_partition(played: Played) -> None:
+def test_a_user_who_can_write_attachments_can_join_any_partition(played: Played) -> None:
     """The cluster does not confine a tenant to its partition, as docs/network/dpus-and-infiniband.md states."""
     ours = played.tenant.get("NetworkAttachmentDefinition", FABRIC.name, "default")
     config = json.dumps({**json.loads(ours["spec"]["config"]), "pkey": "0x1f"})
@@ -197,7 +197,7 @@ def test_whoever_writes_attachments_joins_any_partition(played: Played) -> None:
     assert played.has_sandbox("curious") == "True"
 
 
-def test_a_range_that_is_given_out_lets_pods_wait(played: Played) -> None:
+def test_with_an_exhausted_range_pods_wait(played: Played) -> None:
     played.narrow()
     for name in ("first", "second"):
         played.pod(name)
@@ -209,7 +209,7 @@ def test_a_range_that_is_given_out_lets_pods_wait(played: Played) -> None:
     assert (before, played.has_sandbox("second")) == ("False", "True")
 
 
-def test_where_nothing_is_left_ufm_is_asked_what_came_free_there(played: Played) -> None:
+def test_with_an_exhausted_range_ufm_is_queried_for_released_guids(played: Played) -> None:
     played.narrow()
     somebody = FabricClient.from_variables(dict.fromkeys(UFM_KEYS, SIMULATED), played.manager)
     somebody.add(0x10, number(FIRST))
@@ -222,7 +222,7 @@ def test_where_nothing_is_left_ufm_is_asked_what_came_free_there(played: Played)
     assert (before, played.has_sandbox("waits")) == ("False", "True")
 
 
-def test_a_guid_that_a_pod_asks_for_must_be_of_the_range(played: Played) -> None:
+def test_a_requested_guid_must_be_in_the_range(played: Played) -> None:
     entry = {"namespace": "default", "name": FABRIC.name, "cni-args": {"guid": "02:00:00:00:00:01:00:00"}}
     played.pod("theirs", json.dumps([entry]))
     played.rounds()
@@ -261,7 +261,7 @@ def test_settings_that_upstream_ends_by_end_it_here(played: Played, changed: dic
     assert played.waits_for() == ("CrashLoopBackOff", "False")
 
 
-def test_without_multus_the_annotation_means_nothing_and_a_pod_that_has_no_node_is_let_be(played: Played) -> None:
+def test_without_multus_the_annotation_has_no_effect_and_unscheduled_pods_are_skipped(played: Played) -> None:
     played.pod("unplaced", nodeName="")
     played.rounds()
     played.tenant.edit("NicClusterPolicy", "nic-cluster-policy", "", {"status": {"state": "notReady"}})

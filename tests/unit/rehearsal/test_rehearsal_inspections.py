@@ -66,7 +66,7 @@ def test_servers_of_ironcore_report_the_same_machines(tmp_path: Path) -> None:
     assert {"cpu_model", "cpus", "memory", "serial", "dpu.interface"}.isdisjoint(report.hosts[0].not_reported)
 
 
-def test_a_machine_is_wrong_if_a_file_says_so(tmp_path: Path) -> None:
+def test_a_file_can_make_a_machine_report_wrong_hardware(tmp_path: Path) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     found = installed(tmp_path, environment, {"10.1.1.1": {"cpu": {"count": 112}, "ramMebibytes": 2064384}})
     report = enrolled(environment, metal3(environment, found))
@@ -128,7 +128,7 @@ def test_a_machine_stays_as_it_was_installed(tmp_path: Path, monkeypatch: pytest
     assert after["10.1.1.2"]["cpu"]["count"] == 112
 
 
-def test_an_unknown_machine_reports_what_is_in_it(objects: Any, tmp_path: Path) -> None:
+def test_an_unknown_machine_reports_its_hardware(objects: Any, tmp_path: Path) -> None:
     view = objects(
         obj(
             *bare_metal.HOST,

@@ -12,7 +12,7 @@ from claimed_servers import CLAIMED, IGNITION, IMAGE, bmc, capi, claim, config, 
 from jacquard.lab.rehearsal.operators.hosts import ironcore, nodes
 
 
-def test_a_bmc_that_lets_the_operator_in_leads_to_its_server(objects: Any) -> None:
+def test_a_bmc_that_accepts_the_operator_creates_its_server(objects: Any) -> None:
     view = objects(login(), bmc("a1", "Pending", sku="h100"))
     ironcore.reconcile(view)
     answer = view.get("BMC", "a1")["status"]
@@ -27,7 +27,7 @@ def test_a_bmc_that_lets_the_operator_in_leads_to_its_server(objects: Any) -> No
     assert found["spec"] == {"systemUUID": "3fcaf08e-7880-54bd-b976-0e7514ae324b", "bmcRef": {"name": "a1"}}
 
 
-def test_a_server_takes_over_new_labels_and_gives_none_up(objects: Any) -> None:
+def test_a_server_gets_new_labels_and_keeps_old_ones(objects: Any) -> None:
     view = objects(login(), bmc("a1", pool="train"), server("a1-system-0"))
 
     ironcore.reconcile(view)
@@ -65,7 +65,7 @@ def test_a_machine_waits(objects: Any, others: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [base64.b64encode(b"#cloud-config").decode(), "", "%"])
-def test_a_machine_refuses_what_is_no_ignition(objects: Any, caplog: pytest.LogCaptureFixture, value: str) -> None:
+def test_a_machine_rejects_invalid_ignition(objects: Any, caplog: pytest.LogCaptureFixture, value: str) -> None:
     view = objects(machine(), secret(value), *capi())
 
     with caplog.at_level(logging.WARNING):
@@ -149,7 +149,7 @@ def test_a_bound_claim_makes_its_machine_ready(objects: Any) -> None:
     assert made["status"] == {"ready": True}
 
 
-def test_a_deleted_machine_goes_at_once_and_its_claim_frees_the_server(objects: Any) -> None:
+def test_a_deleted_machine_is_removed_immediately_and_its_claim_releases_the_server(objects: Any) -> None:
     reference = {"namespace": "acme", "name": "m1"}
     busy = server("s1", "Reserved", "On", serverClaimRef=reference, bootConfigurationRef=reference)
     held = claim(metadata={**reference, "finalizers": [CLAIMED]}, status={"phase": "Bound"})
@@ -208,7 +208,7 @@ def test_a_booted_server_joins_as_a_worker_of_k0s(objects: Any) -> None:
 
 
 @pytest.mark.parametrize("given", ["metal://acme/$${METAL_HOSTNAME}", None])
-def test_a_booted_server_that_joins_by_kubeadm_has_the_provider_id_that_its_kubelet_is_given(
+def test_a_booted_server_that_joins_by_kubeadm_has_the_provider_id_of_its_kubelet(
     objects: Any, given: str | None
 ) -> None:
     arguments = [{"name": "node-labels", "value": "pool=train"}]

@@ -26,7 +26,7 @@ def conditions(view: Any) -> list[tuple[str, str, str]]:
     return [(entry["type"], entry["status"], entry["message"]) for entry in found]
 
 
-def test_nothing_is_published_of_a_control_plane_before_its_pods_are_there(objects: Any) -> None:
+def test_a_control_plane_publishes_nothing_before_its_pods_run(objects: Any) -> None:
     view = objects(control_plane())
 
     control_planes.reconcile(view, lambda _: "kubeconfig")
@@ -64,9 +64,7 @@ def test_a_control_plane_is_available_while_its_api_server_answers(objects: Any)
         (KUBEADM, {}, "cloud-config"),
     ],
 )
-def test_bootstrap_data_comes_in_the_format_that_is_asked_for(
-    objects: Any, kind: tuple[str, str], spec: Any, form: str
-) -> None:
+def test_bootstrap_data_has_the_requested_format(objects: Any, kind: tuple[str, str], spec: Any, form: str) -> None:
     started = {"infrastructureProvisioned": True, "controlPlaneInitialized": True}
     cluster = {
         "apiVersion": "cluster.x-k8s.io/v1beta2",

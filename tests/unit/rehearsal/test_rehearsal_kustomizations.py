@@ -65,7 +65,7 @@ def test_manifests_are_applied_at_the_revision_of_their_source(objects: Any) -> 
     assert reported(found, "Reconciling")
 
 
-def test_another_revision_of_the_source_begins_anew(objects: Any) -> None:
+def test_another_revision_of_the_source_is_reconciled_again(objects: Any) -> None:
     view = objects(source(DIGESTS[1]), kustomization(status=applied(DIGESTS[0])))
 
     kustomizations.reconcile(view)
@@ -77,7 +77,7 @@ def test_another_revision_of_the_source_begins_anew(objects: Any) -> None:
 
 
 @pytest.mark.parametrize("more", [{"spec": {"suspend": True}}, {"status": applied()}])
-def test_what_rests_or_is_applied_is_left_alone(objects: Any, more: dict[str, Any]) -> None:
+def test_suspended_and_applied_kustomizations_are_skipped(objects: Any, more: dict[str, Any]) -> None:
     view = objects(source(), kustomization(**more))
     before = view.get("Kustomization", "kubeadm", "operators").get("status")
 
@@ -100,7 +100,7 @@ def test_manifests_for_a_tenants_cluster_wait_for_their_namespace_there(objects:
     assert reported(view.get("Kustomization", "kubeadm", "operators"), "Reconciling")
 
 
-def test_a_provider_is_installed_once_the_core_is_and_its_config_map_is_there(objects: Any) -> None:
+def test_a_provider_is_installed_after_the_core_and_its_config_map(objects: Any) -> None:
     view = objects(provider())
 
     kustomizations.reconcile(view)
@@ -133,7 +133,9 @@ def test_manifests_of_another_place_or_folder_bring_a_provider_nothing(objects: 
         ({}, "ConfigMap bootstrap/mine has no metadata; ConfigMap bootstrap/mine has no components"),
     ],
 )
-def test_a_provider_takes_exactly_one_config_map_with_both_keys(objects: Any, data: dict[str, str], why: str) -> None:
+def test_a_provider_requires_exactly_one_config_map_with_both_keys(
+    objects: Any, data: dict[str, str], why: str
+) -> None:
     by_hand = obj("v1", "ConfigMap", "mine", namespace="bootstrap", metadata={"labels": LABELS}, data=data)
     more = [kustomization(status=applied())] if data else []
     view = objects(core(), provider(), by_hand, *more)
@@ -143,7 +145,7 @@ def test_a_provider_takes_exactly_one_config_map_with_both_keys(objects: Any, da
     assert why in condition(view.get("BootstrapProvider", "kubeadm", "bootstrap"), "ProviderInstalled")[2]
 
 
-def test_a_newer_release_takes_the_place_of_the_former_one(objects: Any) -> None:
+def test_a_newer_release_replaces_the_previous_one(objects: Any) -> None:
     newer = {**LABELS, "provider.cluster.x-k8s.io/version": "v1.13.6"}
     view = objects(core(), provider(), kustomization(status=applied()))
 

@@ -58,7 +58,7 @@ def test_everything_listens_on_loopback_at_the_chosen_ports() -> None:
     }
 
 
-def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_used_meanwhile_is_replaced_by_others(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "listen tcp 127.0.0.1:21002: bind: address already in use")
     said: list[str] = []
     ports = []
@@ -130,7 +130,7 @@ def test_a_slow_api_server_keeps_running_while_the_others_are_tried_again(
     assert said == ["acme: the API server is not healthy yet; starting the other parts again"]
 
 
-def test_another_failure_is_told_at_once(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_failure_is_reported_immediately(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "unknown flag: --frob")
 
     with pytest.raises(RehearsalError) as caught:
@@ -140,7 +140,7 @@ def test_another_failure_is_told_at_once(region: Region, monkeypatch: pytest.Mon
     assert (region.workdir / "calls").read_text().count("create cluster") == 1
 
 
-def test_a_half_made_cluster_is_made_anew(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partially_created_cluster_is_recreated(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "no luck")
     left = region.cluster_folder("acme") / "etcd" / "half"
     left.parent.mkdir(parents=True)
@@ -190,7 +190,7 @@ def test_the_binaries_are_the_toolchains() -> None:
     assert options["kwokControllerBinary"] == str(binaries.path("kwok"))
 
 
-def test_with_the_api_server_the_controller_starts_anew(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_controller_restarts_with_the_api_server(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise it would not retry operations that failed while the API server was down."""
     folder = region.cluster_folder("acme")
     (folder / "bin").mkdir(parents=True)

@@ -29,7 +29,7 @@ def holder(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_who_waits_in_vain_is_told_for_whom(tmp_path: Path) -> None:
+def test_a_waiting_command_names_the_owner_of_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with holder(path) as other:
         with pytest.raises(RehearsalError) as caught, held(path, "up acme", wait_seconds=0.2):
@@ -41,7 +41,7 @@ def test_who_waits_in_vain_is_told_for_whom(tmp_path: Path) -> None:
     )
 
 
-def test_the_lock_of_a_killed_command_is_free_at_once(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_command_is_released_immediately(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with holder(path) as other:
         other.kill()
@@ -51,7 +51,7 @@ def test_the_lock_of_a_killed_command_is_free_at_once(tmp_path: Path) -> None:
         assert path.read_text() == f"process {os.getpid()} (up management)"
 
 
-def test_sharers_exclude_only_those_who_want_it_alone(tmp_path: Path) -> None:
+def test_shared_locks_only_exclude_exclusive_ones(tmp_path: Path) -> None:
     path = tmp_path / "lock"
 
     def refused(*, shared: bool) -> bool:
@@ -68,7 +68,7 @@ def test_sharers_exclude_only_those_who_want_it_alone(tmp_path: Path) -> None:
         assert refused(shared=True)
 
 
-def test_a_lock_whose_file_was_removed_by_its_holder_is_taken_anew(tmp_path: Path) -> None:
+def test_a_lock_whose_file_was_deleted_is_acquired_again(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with held(path, "down"):
         path.unlink()

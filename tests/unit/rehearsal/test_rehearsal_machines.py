@@ -101,7 +101,7 @@ def test_a_vm_is_scheduled_only_where_a_handler_is(
     assert ("nodeName" in view.get("VirtualMachineInstance", "x", "ns")["status"]) is there
 
 
-def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
+def test_a_vm_is_only_scheduled_to_a_schedulable_node(objects: Any) -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     cordoned = obj("v1", "Node", "n1", {"unschedulable": True}, namespace="", status=ready)
     instance = obj(virtual_machines.API, "VirtualMachineInstance", "x", status={"phase": "Scheduling"})
@@ -145,7 +145,7 @@ def test_a_vm_starts_only_where_the_drivers_of_its_volumes_are_registered(object
     assert view.get("VirtualMachineInstance", "x", "ns")["status"]["nodeName"] == "n1"
 
 
-def test_nobody_starts_a_vm_or_fills_a_disk_before_the_operators_are_there(objects: Any) -> None:
+def test_vms_and_disks_wait_for_the_operators(objects: Any) -> None:
     starting = {**KUBEVIRT, "status": {"phase": "Deploying"}}
     spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "1Gi"}}}}
     view = objects(vm(), SIZE, ROOT, starting, obj(volumes.CDI, "DataVolume", "image", spec), storage_class())

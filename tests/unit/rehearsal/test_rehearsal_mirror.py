@@ -83,7 +83,7 @@ def test_a_kind_is_listed_once_and_watched_from_the_version_of_its_list() -> Non
     server.events.put(END)
 
 
-def test_nobody_changes_an_object_that_others_look_at() -> None:
+def test_objects_shared_by_readers_cannot_be_changed() -> None:
     server = Server("a")
     mirror = mirrored(server)
 
@@ -97,7 +97,7 @@ def test_nobody_changes_an_object_that_others_look_at() -> None:
     server.events.put(END)
 
 
-def test_what_comes_changes_and_goes_is_known_without_another_list() -> None:
+def test_events_update_the_mirror_without_another_list() -> None:
     server = Server("a", "b")
     mirror = mirrored(server)
     names(mirror)
@@ -125,7 +125,7 @@ def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
     server.events.put(END)
 
 
-def test_whoever_waits_is_told_of_what_changes_and_of_the_end_of_a_watch() -> None:
+def test_waiting_readers_are_notified_of_changes_and_of_the_end_of_a_watch() -> None:
     server, told = Server("a"), threading.Event()
     names(Mirror(server, server, told))  # type: ignore[arg-type]  # as much of a server as a mirror asks
 
@@ -137,7 +137,7 @@ def test_whoever_waits_is_told_of_what_changes_and_of_the_end_of_a_watch() -> No
     assert told.wait(30)
 
 
-def test_what_was_taken_at_one_look_stays_as_it_was() -> None:
+def test_a_snapshot_does_not_change() -> None:
     server = Server("a")
     mirror = mirrored(server)
     before = mirror.objects(*HOST)
@@ -154,7 +154,7 @@ def answered(name: str, version: int, **more: Any) -> dict[str, Any]:
     return {"apiVersion": HOST[0], "kind": HOST[1], "metadata": host(name, version), **more}
 
 
-def test_a_round_sees_what_the_round_before_it_wrote() -> None:
+def test_a_round_sees_the_writes_of_the_previous_one() -> None:
     server: Any = Server("a")
     mirror = mirrored(server)
     before = View(server, mirror)
@@ -167,7 +167,7 @@ def test_a_round_sees_what_the_round_before_it_wrote() -> None:
     server.events.put(END)
 
 
-def test_what_was_changed_here_is_seen_at_the_next_look_whatever_the_watch_still_tells_of_before() -> None:
+def test_own_writes_are_visible_despite_older_events_of_the_watch() -> None:
     server = Server("a", "b")
     mirror = mirrored(server)
     names(mirror)
@@ -184,7 +184,7 @@ def test_what_was_changed_here_is_seen_at_the_next_look_whatever_the_watch_still
     server.events.put(END)
 
 
-def test_an_answer_brings_nothing_back_and_nothing_that_nobody_looks_at() -> None:
+def test_a_response_restores_no_deleted_object_and_adds_no_unwatched_kind() -> None:
     server = Server("a")
     mirror = mirrored(server)
     mirror.changed(answered("a", 9))

@@ -52,7 +52,7 @@ def server(tmp_path: Path) -> NameServer:
 
 
 @pytest.mark.parametrize("algorithm", ["hmac-sha256", "hmac-sha384", "hmac-sha512"])
-def test_a_signed_update_is_taken_and_a_transfer_has_it(server: NameServer, algorithm: str) -> None:
+def test_a_signed_update_is_accepted_and_part_of_a_transfer(server: NameServer, algorithm: str) -> None:
     asked = update(algorithm=algorithm)
     asked.add("web.acme", 60, "A", "10.65.0.1", "10.65.0.2")
     asked.add("owner-a.web.acme", 60, "TXT", '"heritage=external-dns"')
@@ -92,7 +92,7 @@ def test_other_kinds_of_records_and_names_of_another_zone_are_refused_as_a_whole
     assert names(server) == []
 
 
-def test_who_does_not_sign_is_refused_and_who_signs_by_another_key_is_not_answered(server: NameServer) -> None:
+def test_unsigned_requests_are_rejected_and_wrong_keys_get_no_response(server: NameServer) -> None:
     unsigned, theirs = update(keyring=None), update(keyring=OTHERS)
     for asked in (unsigned, theirs):
         asked.add("web", 60, "A", "10.65.0.1")

@@ -85,7 +85,7 @@ def test_a_host_without_an_address_gets_no_image(objects: Any, lab: Environment)
     assert "image" not in view.get("BareMetalHost", "a01-u02", CLUSTER)["spec"]
 
 
-def test_a_kubelet_that_is_told_no_address_does_not_register(objects: Any, lab: Environment) -> None:
+def test_a_kubelet_without_an_address_does_not_register(objects: Any, lab: Environment) -> None:
     view = objects(*region(lab))
     [name] = [one["metadata"]["name"] for one in view.all(claims.API, "Metal3DataTemplate")]
     template = view.get("Metal3DataTemplate", name, CLUSTER)

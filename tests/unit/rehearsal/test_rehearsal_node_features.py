@@ -59,7 +59,7 @@ def test_the_driver_is_loaded_where_the_image_has_it(objects: Any, image: str, *
     assert ("nvidia" in modules["elements"]) is loaded
 
 
-def test_a_worker_says_which_devices_its_node_has_and_whose_word_it_is(objects: Any) -> None:
+def test_a_worker_reports_the_devices_of_its_node_and_the_source(objects: Any) -> None:
     body = published(objects(configuration()))
 
     metadata, features = body["metadata"], body["spec"]["features"]
@@ -100,7 +100,7 @@ def test_which_of_them_become_labels_the_charts_configuration_says(
     assert body["spec"]["labels"] == {f"{FEATURE}pci-{one}.present": "true" for one in labels}
 
 
-def test_a_worker_whose_configuration_is_not_there_says_nothing(objects: Any) -> None:
+def test_a_worker_without_its_configuration_reports_nothing(objects: Any) -> None:
     view = objects()
 
     node_features.publish(view, node(GPU), worker(), {}, lambda: None)
@@ -108,7 +108,7 @@ def test_a_worker_whose_configuration_is_not_there_says_nothing(objects: Any) ->
     assert list(view.all(*node_features.NODE_FEATURE)) == []
 
 
-def test_what_was_said_is_written_again_by_another_pod_alone(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_are_only_rewritten_by_another_pod(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     view = objects(configuration())
     published(view)
     monkeypatch.setattr(view, "apply", lambda body: view.installed.append(body["metadata"]["annotations"]))
@@ -134,7 +134,7 @@ def test_nodes_are_labelled_by_the_real_master_where_it_is_and_else_by_the_simul
     assert told == {True: {gone: "true", own: "training"}, False: {FOUND: "true", own: "training"}}
 
 
-def test_what_was_said_of_a_node_goes_with_the_node(objects: Any) -> None:
+def test_features_are_deleted_with_the_node(objects: Any) -> None:
     view = objects(configuration(), master(), node(GPU))
     published(view)
 

@@ -71,7 +71,7 @@ def test_a_new_node_gets_the_conditions_of_its_monitors_and_none_is_true(objects
     assert lost.items() >= {"type": "GpuLost", "status": "False", "reason": "GpuIsThere"}.items()
 
 
-def test_what_the_program_reported_is_kept(objects: Any) -> None:
+def test_conditions_reported_by_the_program_are_kept(objects: Any) -> None:
     lost = {"type": "GpuLost", "status": "True", "reason": "Gone"}
     view = objects(node(READY, lost))
 
@@ -80,7 +80,7 @@ def test_what_the_program_reported_is_kept(objects: Any) -> None:
     assert view.get("Node", "n1")["status"]["conditions"] == [READY, lost]
 
 
-def test_monitors_of_the_kernel_log_come_from_the_image_and_from_the_values(
+def test_kernel_log_monitors_are_read_from_the_image_and_the_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = {**GPU, "source": "kernel-monitor"}

@@ -105,7 +105,7 @@ def test_events_name_taint_and_rule(objects: Any) -> None:
     assert {entry["metadata"]["namespace"] for entry in view.all("v1", "Event")} == {"default"}
 
 
-def test_other_nodes_and_other_taints_are_left_alone(objects: Any) -> None:
+def test_other_nodes_and_other_taints_are_not_changed(objects: Any) -> None:
     other = {"key": "workload", "effect": "NoSchedule"}
     stranger = node(LOST, name="n2")
     stranger["metadata"]["labels"] = {}

@@ -51,7 +51,7 @@ def test_with_a_store_all_objects_are_ready_and_keys_are_in_their_secrets(object
     ],
     ids=["bucket", "life cycle", "user", "keys"],
 )
-def test_what_lacks_its_store_or_its_user_is_not_ready(
+def test_objects_without_their_store_or_user_are_not_ready(
     objects: Any, given: list[Any], kind: str, namespace: str, expected: str
 ) -> None:
     view = settled(objects(*given))

@@ -48,7 +48,7 @@ def test_a_control_plane_waits_for_its_data_store(objects: Any, there: Any, why:
     assert view.find(control_planes.KAMAJI, "TenantControlPlane", "acme", "acme") is None
 
 
-def test_the_service_of_a_control_plane_has_the_annotations_of_its_data_and_the_address_they_ask_for(
+def test_the_service_of_a_control_plane_has_its_declared_annotations_and_address(
     objects: Any,
 ) -> None:
     asked = {"metallb.io/address-pool": "vips", "metallb.io/loadBalancerIPs": "10.3.0.1"}
@@ -86,7 +86,7 @@ def test_a_control_plane_is_up_when_its_api_server_answers(objects: Any) -> None
     assert address(view) == ("True", "")
 
 
-def test_no_pod_of_a_control_plane_comes_without_its_service_account(objects: Any) -> None:
+def test_control_plane_pods_require_their_service_account(objects: Any) -> None:
     waiting = control_plane()
     waiting["spec"]["deployment"] = {"serviceAccountName": "control-plane"}
     up = {"kubernetesResources": {"version": {"status": "Ready", "version": "v1.35.2"}}}
@@ -183,7 +183,7 @@ def test_a_dpu_is_made_for_each_selected_device_as_its_deployment_says(objects: 
     assert view.get("DPUSet", "rack-1-hosts", "ns")["status"]["dpuStatistics"] == {"Initializing": 1}
 
 
-def test_a_dpu_keeps_what_it_was_made_with_until_somebody_deletes_it(objects: Any) -> None:
+def test_a_dpu_keeps_its_flash_inputs_until_it_is_deleted(objects: Any) -> None:
     view = objects(*dpu_region())
     rounds(view)
     view.get("DPUDeployment", "rack-1", "ns")["spec"]["dpus"] |= {"bfb": "newer", "flavor": "newer"}
@@ -198,7 +198,7 @@ def test_a_dpu_keeps_what_it_was_made_with_until_somebody_deletes_it(objects: An
     ]
 
 
-def test_a_dpu_whose_node_is_selected_by_another_deployment_is_made_anew_for_that(objects: Any) -> None:
+def test_a_dpu_selected_by_another_deployment_is_recreated_for_it(objects: Any) -> None:
     view = objects(*dpu_region())
     before = rounds(view)["n1-d1"]
     view.get("DPUNode", "n1", "ns")["metadata"]["labels"]["rack"] = "2"
@@ -219,7 +219,7 @@ def given(view: Any, name: str) -> list[str]:
     return [entry["ip"] for entry in ingress]
 
 
-def test_load_balancers_get_the_address_they_ask_for_or_the_next_free_one(objects: Any) -> None:
+def test_load_balancers_get_the_requested_address_or_the_next_free_one(objects: Any) -> None:
     pool = obj("metallb.io/v1beta1", "IPAddressPool", "public", {"addresses": ["10.0.0.8/31", "10.0.1.1-10.0.1.2"]})
     asked = service("asked", **{"metallb.io/loadBalancerIPs": "10.0.1.2"})
     outside = service("outside", **{"metallb.io/loadBalancerIPs": "10.9.9.9"})
@@ -250,7 +250,7 @@ def test_a_cluster_with_metallbs_own_controller_is_left_to_it(objects: Any, monk
     assert given(view, "first") == ["10.0.0.8"]
 
 
-def test_a_pool_that_does_not_assign_by_itself_serves_only_those_who_name_it(objects: Any) -> None:
+def test_a_pool_without_automatic_assignment_serves_only_explicit_requests(objects: Any) -> None:
     pool = obj("metallb.io/v1beta1", "IPAddressPool", "held", {"addresses": ["10.0.0.8/32"], "autoAssign": False})
     view = objects(service("any"), service("named", **{"metallb.io/address-pool": "held"}), pool)
 

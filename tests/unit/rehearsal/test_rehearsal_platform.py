@@ -25,9 +25,7 @@ def secrets(view: Any) -> dict[str, list[str]]:
     return {one["metadata"]["name"]: sorted(one["data"]) for one in view.all("v1", "Secret")}
 
 
-def test_secrets_are_given_with_their_keys_in_the_cluster_and_namespace_that_the_list_says(
-    objects: Any, tmp_path: Path
-) -> None:
+def test_secrets_are_created_with_their_keys_in_the_listed_cluster_and_namespace(objects: Any, tmp_path: Path) -> None:
     login = ("Secret", "management", "acme", "bmc", ["password", "username"])
     of_tenant = ("Secret", "acme", "csi", "login", ["token"])
     space = obj("v1", "Namespace", "acme", namespace="")
@@ -41,7 +39,7 @@ def test_secrets_are_given_with_their_keys_in_the_cluster_and_namespace_that_the
     }
 
 
-def test_what_has_no_place_yet_is_given_later(objects: Any, tmp_path: Path) -> None:
+def test_prerequisites_without_a_namespace_are_created_later(objects: Any, tmp_path: Path) -> None:
     folder = listed(tmp_path, ("Secret", "management", "acme", "bmc", ["username"]))
     view = objects()
     platform.reconcile(folder, {})
@@ -54,7 +52,7 @@ def test_what_has_no_place_yet_is_given_later(objects: Any, tmp_path: Path) -> N
     assert secrets(view) == {"bmc": ["username"]}
 
 
-def test_nothing_is_given_without_a_list_or_of_kinds_that_nobody_asks_for(objects: Any, tmp_path: Path) -> None:
+def test_nothing_is_created_without_a_list_or_for_unlisted_kinds(objects: Any, tmp_path: Path) -> None:
     view = objects(obj("v1", "Namespace", "acme", namespace=""))
     before = dict(view.store)
     platform.reconcile(tmp_path, {"management": view})
@@ -65,7 +63,7 @@ def test_nothing_is_given_without_a_list_or_of_kinds_that_nobody_asks_for(object
     assert view.store == before
 
 
-def test_what_somebody_gave_is_left_alone(objects: Any, tmp_path: Path) -> None:
+def test_existing_prerequisites_are_kept(objects: Any, tmp_path: Path) -> None:
     own = obj("v1", "Secret", "bmc", namespace="acme", data={"username": "b3du"})
     view = objects(obj("v1", "Namespace", "acme", namespace=""), own)
 
@@ -74,7 +72,7 @@ def test_what_somebody_gave_is_left_alone(objects: Any, tmp_path: Path) -> None:
     assert view.get("Secret", "bmc", "acme")["data"] == {"username": "b3du"}
 
 
-def test_each_kind_is_given_as_its_api_server_takes_it(objects: Any, tmp_path: Path) -> None:
+def test_each_kind_is_created_as_its_api_server_requires(objects: Any, tmp_path: Path) -> None:
     view = objects(obj("v1", "Namespace", "acme", namespace=""))
     pull = ("Secret", "management", "acme", "pull", [".dockerconfigjson"])
     bmc = (BMC_SECRET, "management", "", "bmc-a01", ["password", "username"])

@@ -60,7 +60,7 @@ def test_running_parts_are_found_without_any_file_about_them(region: Path) -> No
     assert before - rounding <= since <= time.time() + rounding
 
 
-def test_killed_parts_are_gone_when_kill_returns(region: Path) -> None:
+def test_killed_processes_have_ended_when_kill_returns(region: Path) -> None:
     start(region, str(region / "bin" / "sleep"), "60")
 
     processes.kill(processes.running(region))

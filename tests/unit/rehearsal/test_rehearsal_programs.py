@@ -94,7 +94,7 @@ def test_another_pod_or_api_server_gets_a_process_of_its_own(region: Region, obj
     assert len(set(found)) == len(found)
 
 
-def test_a_program_that_dies_is_not_started_again_at_once(region: Region, objects: Any) -> None:
+def test_a_failed_program_is_not_restarted_immediately(region: Region, objects: Any) -> None:
     kubelet, view = kubelets(region), objects(pod())
     kubelet.reconcile("acme", view)
     processes.kill(running(region))
@@ -106,7 +106,7 @@ def test_a_program_that_dies_is_not_started_again_at_once(region: Region, object
     assert len(running(region)) == 1
 
 
-def test_what_writes_names_runs_in_the_management_cluster_once_its_secrets_are_there_and_follows_them(
+def test_external_dns_runs_in_the_management_cluster_with_its_secrets_and_follows_them(
     region: Region, objects: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads a tenant's cluster with the kubeconfig in a Secret."""

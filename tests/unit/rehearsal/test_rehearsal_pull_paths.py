@@ -17,7 +17,9 @@ from jacquard.lab.rehearsal.region import MANAGEMENT
 pytestmark = pytest.mark.usefixtures("files")
 
 
-def test_what_the_dpu_drops_times_out_and_a_permitted_mirror_answers(objects: Any, files: dict[str, str]) -> None:
+def test_packets_dropped_by_the_dpu_time_out_and_a_permitted_mirror_responds(
+    objects: Any, files: dict[str, str]
+) -> None:
     direct, mirrored = objects(node(), pod(CILIUM)), objects(node(), pod(CILIUM))
     pull(objects(*hbn()), direct, Registries(CILIUM))
     reason = f'failed to do request: Head "{URL}": dial tcp: lookup quay.io: i/o timeout'
@@ -33,7 +35,7 @@ def test_what_the_dpu_drops_times_out_and_a_permitted_mirror_answers(objects: An
     assert registries.asked == [f"https://{MIRROR}/v2/cilium/cilium/manifests/v1.20.0?ns=quay.io"]
 
 
-def test_without_the_permission_for_its_address_the_mirror_is_named_and_nothing_is_asked(
+def test_without_a_permission_for_its_address_the_mirror_is_named_and_no_request_sent(
     objects: Any, files: dict[str, str]
 ) -> None:
     files["/etc/containerd/certs.d/_default/hosts.toml"] = HOSTS
@@ -59,7 +61,7 @@ def test_the_permission_is_for_one_port(objects: Any, files: dict[str, str]) -> 
 @pytest.mark.parametrize(
     ("states", "reason"), [(("established", "new"), "ContainerCreating"), (("established",), "ErrImagePull")]
 )
-def test_a_rule_for_replies_lets_no_pull_through(objects: Any, states: tuple[str, ...], reason: str) -> None:
+def test_a_rule_for_replies_permits_no_pull(objects: Any, states: tuple[str, ...], reason: str) -> None:
     view = objects(node(), pod(CILIUM))
 
     pull(objects(*hbn([("0.0.0.0/0", "permit", None)], states)), view, Registries(CILIUM))

@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_pod_whose_images_are_there_gets_their_digests(objects: Any) -> None:
+def test_a_pod_with_pulled_images_gets_their_digests(objects: Any) -> None:
     view, registries = objects(node(), pod(CILIUM, "nginx")), Registries(CILIUM, "nginx")
 
     pull(objects(), view, registries, rounds=3)
@@ -84,7 +84,7 @@ def test_retries_are_further_apart_and_not_reported_again(objects: Any, clock: l
     assert len(events(view)) == 4
 
 
-def test_nodes_with_one_network_and_equal_files_ask_once_a_round(objects: Any) -> None:
+def test_nodes_with_equal_networks_and_files_pull_once_per_round(objects: Any) -> None:
     view = objects(node("n2"), node("n3"), pod(CILIUM, on="n2", name="a"), pod(CILIUM, on="n3", name="b"))
     registries = Registries(CILIUM)
 
@@ -113,7 +113,7 @@ def test_an_image_on_its_node_is_not_pulled_again_unless_always(objects: Any) ->
     }
 
 
-def test_init_containers_come_first(objects: Any) -> None:
+def test_init_containers_are_first(objects: Any) -> None:
     body = pod(CILIUM)
     body["spec"]["initContainers"] = [{"name": "first", "image": "quay.io/a:1"}]
     view, registries = objects(node(), body), Registries(CILIUM)
@@ -149,7 +149,7 @@ def test_a_name_that_is_none_is_never_pulled(objects: Any) -> None:
     ],
     ids=["running", "not scheduled", "deleted", "without sandbox", "on a node with a kubelet"],
 )
-def test_pods_that_pull_nothing_here_are_left_alone(objects: Any, other: Any) -> None:
+def test_pods_without_simulated_pulls_are_skipped(objects: Any, other: Any) -> None:
     view, registries = objects(node(), node("real", other="x"), pod(CILIUM)), Registries(CILIUM)
     view.edit("Pod", "agent", "ns", other)
 

@@ -140,7 +140,7 @@ def test_each_node_on_rails_has_a_block_of_each_pool_and_keeps_it(played: Played
     }
 
 
-def test_pods_of_two_nodes_have_an_interface_a_rail_with_addresses_that_nobody_else_has(
+def test_pods_of_two_nodes_have_one_interface_per_rail_with_unique_addresses(
     played: Played, region: Environment
 ) -> None:
     for name, node in (("one", "n1"), ("two", "n2"), ("three", "n1")):
@@ -162,7 +162,7 @@ def test_pods_of_two_nodes_have_an_interface_a_rail_with_addresses_that_nobody_e
     assert len({one["mac"] for found in every.values() for one in found}) == 24
 
 
-def test_addresses_of_pods_that_ended_are_given_again_and_a_copied_status_holds_none(played: Played) -> None:
+def test_addresses_of_ended_pods_are_reused_and_a_copied_status_reserves_none(played: Played) -> None:
     played.own("tiny", subnet="10.9.0.0/28", perNodeBlockSize=2)
     for name in ("one", "two"):
         played.pod(name, "default/tiny")
@@ -207,7 +207,7 @@ def test_addresses_of_pods_that_ended_are_given_again_and_a_copied_status_holds_
         ),
     ],
 )
-def test_a_pod_without_pool_block_or_device_gets_nothing_and_says_why_once(
+def test_a_pod_without_pool_block_or_device_gets_nothing_and_reports_it_once(
     played: Played, pool: dict[str, Any], devices: int, says: str
 ) -> None:
     played.own("own", **pool)
@@ -241,7 +241,7 @@ def test_a_pod_without_pool_block_or_device_gets_nothing_and_says_why_once(
         ({"subnet": "10.9.0.0/30", "perNodeBlockSize": 2}, "failed to allocate IPs on Node: n2"),
     ],
 )
-def test_a_pool_that_gives_a_node_nothing_says_so_once(played: Played, pool: dict[str, Any], says: str) -> None:
+def test_a_pool_without_a_block_for_a_node_reports_it_once(played: Played, pool: dict[str, Any], says: str) -> None:
     chosen = {"matchExpressions": [{"key": KIND, "operator": "NotIn", "values": ["cpu-gen5"]}]}
     played.own("own", **pool, nodeSelector={"nodeSelectorTerms": [chosen]})
     played.rounds(3)
@@ -249,7 +249,7 @@ def test_a_pool_that_gives_a_node_nothing_says_so_once(played: Played, pool: dic
     assert played.refusals("own") == [says]
 
 
-def test_a_gateway_is_nobodys_address_nor_a_block_of_one(played: Played) -> None:
+def test_a_gateway_is_never_allocated(played: Played) -> None:
     for name, size in (("ones", 1), ("pairs", 2)):
         played.own(name, subnet=f"10.9.{size}.0/29", perNodeBlockSize=size, gateway=f"10.9.{size}.1")
     played.pod("pod", "default/ones", "default/pairs", devices=2)
@@ -259,7 +259,7 @@ def test_a_gateway_is_nobodys_address_nor_a_block_of_one(played: Played) -> None
     assert [one["ips"] for one in played.got("pod")] == [["10.9.1.2"], ["10.9.2.2"]]
 
 
-def test_without_the_ipam_nobody_gets_a_block_and_without_its_daemon_no_address(played: Played) -> None:
+def test_without_the_ipam_there_are_no_blocks_and_without_its_daemon_no_addresses(played: Played) -> None:
     played.tenant.delete(played.tenant.get("Pod", "daemon-n1", OPERATORS))
     played.pod("waits")
     played.rounds()
@@ -273,7 +273,7 @@ def test_without_the_ipam_nobody_gets_a_block_and_without_its_daemon_no_address(
     assert [one["metadata"]["name"] for one in played.tenant.all("apps/v1", "DaemonSet")] == []
 
 
-def test_on_nodes_whose_kernel_shares_rdma_devices_no_attachment_that_moves_them_is_given(played: Played) -> None:
+def test_nodes_that_share_rdma_devices_get_no_attachment_that_moves_them(played: Played) -> None:
     played.exclusive.clear()
     played.pod("waits")
     played.rounds()

@@ -42,7 +42,7 @@ def condition(found: dict[str, Any], name: str) -> tuple[str, str, str]:
         ("spec.one.deeper", []),
     ],
 )
-def test_a_path_goes_through_lists_and_mappings(path: str, expected: list[Any]) -> None:
+def test_a_path_traverses_lists_and_mappings(path: str, expected: list[Any]) -> None:
     spec = {"one": "a", "many": [{"name": "b"}, {"name": "c"}], "named": {"x": {"ref": "d"}, "y": {"ref": "e"}}}
 
     assert list(references.values({"spec": spec}, path)) == expected
@@ -68,7 +68,7 @@ def test_a_release_waits_for_a_source_that_is_not_ready(objects: Any) -> None:
     assert condition(view.get("HelmRelease", "app", "ns"), "Ready")[2] == "OCIRepository 'chart' is not ready"
 
 
-def test_a_release_goes_on_when_all_is_there(objects: Any) -> None:
+def test_a_release_continues_when_all_references_exist(objects: Any) -> None:
     view = objects(release(), source(status=READY))
 
     references.report(view, NO_CLUSTER)
@@ -168,7 +168,7 @@ def test_an_object_in_another_namespace_does_not_count(objects: Any) -> None:
     assert not reported(view.get("DPUVirtualNetwork", "net", "ns"), "PrerequisitesReady")
 
 
-def test_a_ready_object_is_left_alone_until_it_changes(objects: Any) -> None:
+def test_a_ready_object_is_skipped_until_it_changes(objects: Any) -> None:
     vpc = obj("vpc.dpu.nvidia.com/v1alpha1", "DPUVPC", "vpc", {"isolationClassName": "gone"}, status=READY)
     vpc["status"]["conditions"][0]["observedGeneration"] = 1
     view = objects(vpc)

@@ -78,7 +78,7 @@ def test_an_image_is_complete_and_has_the_digest_of_its_manifest(region: Region)
         assert f"sha256:{hashlib.sha256(content.data).hexdigest()}" == blob["digest"]
 
 
-def test_what_is_not_listed_is_not_served(region: Region) -> None:
+def test_unlisted_images_are_not_served(region: Region) -> None:
     Store(registry.storage(region)).serve(["quay.io/a/listed:v1", "NOT A NAME"])
 
     statuses = [ask(region, f"quay.io/a/{name}").status for name in ("listed:v1", "listed:v2", "other:v1")]
@@ -97,7 +97,7 @@ def test_a_listed_digest_is_served_without_its_content(region: Region) -> None:
     assert ask(region, "quay.io/a/pinned").status == 404
 
 
-def test_a_running_registry_is_left_alone_and_a_dead_one_is_started_again(region: Region) -> None:
+def test_a_running_registry_is_kept_and_a_dead_one_is_restarted(region: Region) -> None:
     [before] = processes.running(region.folder)
     registry.ensure(region, print)
     assert processes.running(region.folder) == [before]

@@ -37,7 +37,7 @@ def history(view: Any) -> list[tuple[str, int]]:
     return [(entry["ociDigest"], entry["version"]) for entry in found]
 
 
-def test_a_release_that_is_ready_says_which_chart_it_has(objects: Any) -> None:
+def test_a_ready_release_states_its_chart(objects: Any) -> None:
     view = objects(source(OLD), release())
 
     helm.update_simulated(view)
@@ -68,7 +68,7 @@ def test_nothing_is_installed_before_source_and_release_are_ready(objects: Any) 
         assert history(view) == []
 
 
-def test_what_the_release_came_to_is_told_beside_its_history(objects: Any) -> None:
+def test_the_result_of_a_release_is_recorded_next_to_its_history(objects: Any) -> None:
     view = objects(source(OLD), release())
 
     helm.update_simulated(view)

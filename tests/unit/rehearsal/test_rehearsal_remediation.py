@@ -220,7 +220,7 @@ def test_a_kubelet_starts_after_the_time_of_a_boot(objects: Any, monkeypatch: py
     assert "kwok.x-k8s.io/node" not in region.node["metadata"]["annotations"]
 
 
-def test_a_kubelet_starts_when_its_cluster_answers_again_and_nobody_looks_at_nodes_before_the_next_reboot(
+def test_a_kubelet_starts_with_its_cluster_and_nodes_are_ignored_until_the_next_reboot(
     objects: Any,
 ) -> None:
     region = Region(objects)

@@ -45,7 +45,7 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_is_sealed_cannot_be_changed(change: Callable[[Any], object]) -> None:
+def test_sealed_objects_cannot_be_changed(change: Callable[[Any], object]) -> None:
     host = sealed(HOST)
 
     with pytest.raises(TypeError, match="change a copy of it"):
@@ -54,7 +54,7 @@ def test_what_is_sealed_cannot_be_changed(change: Callable[[Any], object]) -> No
     assert host == HOST
 
 
-def test_it_is_read_compared_and_written_as_what_it_was() -> None:
+def test_sealed_objects_are_read_compared_and_written_like_the_original() -> None:
     host = sealed(HOST)
 
     assert json.dumps(host) == json.dumps(HOST)
@@ -83,7 +83,7 @@ def test_a_deep_copy_can_be_changed_and_leaves_it_as_it_was() -> None:
     assert host == HOST
 
 
-def test_what_it_is_merged_into_or_joined_to_can_be_changed() -> None:
+def test_results_of_merges_with_sealed_objects_can_be_changed() -> None:
     host = sealed(HOST)
     merged, joined = host | {"status": {}}, host["metadata"]["finalizers"] + ["y"]
 

@@ -54,7 +54,7 @@ def status(view: Any) -> dict[str, Any]:
     return dict(view.get("VirtualMachineSnapshot", "vm-mon", "ns")["status"])
 
 
-def test_a_machine_is_taken_with_all_claims_whose_driver_can(objects: Any) -> None:
+def test_a_snapshot_of_a_machine_includes_all_claims_with_snapshot_support(objects: Any) -> None:
     view = region(objects, snapshot_class("vast"))
 
     [part] = view.all(OF_CLAIMS, "VolumeSnapshot")
@@ -67,7 +67,7 @@ def test_a_machine_is_taken_with_all_claims_whose_driver_can(objects: Any) -> No
 
 
 @pytest.mark.parametrize(("second", "taken"), [({}, None), (DEFAULT, "other")])
-def test_of_several_classes_of_a_driver_the_default_is_taken(
+def test_the_default_of_several_classes_of_a_driver_is_used(
     objects: Any, second: dict[str, str], taken: str | None
 ) -> None:
     view = region(objects, snapshot_class("vast"), snapshot_class("other", **second))
@@ -77,7 +77,7 @@ def test_of_several_classes_of_a_driver_the_default_is_taken(
     )
 
 
-def test_of_several_classes_the_one_that_the_profile_says_is_taken(objects: Any) -> None:
+def test_the_class_in_the_profile_is_used(objects: Any) -> None:
     profile = obj("cdi.kubevirt.io/v1beta1", "StorageProfile", "vast", namespace="", status={"snapshotClass": "vast"})
     view = region(objects, snapshot_class("vast"), snapshot_class("other", **DEFAULT), profile)
 

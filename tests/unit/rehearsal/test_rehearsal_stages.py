@@ -79,7 +79,7 @@ def test_a_kind_without_status_subresource_is_patched_as_a_whole() -> None:
     assert "subresource" not in step["patch"]
 
 
-def test_finalizers_come_before_the_status_and_go_after_it() -> None:
+def test_finalizers_are_set_before_the_status_and_removed_after_it() -> None:
     assert [list(step) for step in by_name("management")["host-register"]["steps"]] == [["finalizers"], ["patch"]]
     assert by_name("management")["host-deleted"]["steps"] == [
         {"finalizers": {"remove": [{"value": "baremetalhost.metal3.io"}]}}

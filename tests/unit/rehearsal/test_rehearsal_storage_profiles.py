@@ -48,7 +48,7 @@ def settled(view: Any) -> Any:
         ("topolvm.io", [BLOCK, LOCAL_FILE], "copy"),
     ],
 )
-def test_a_profile_comes_with_its_class_and_goes_with_it(objects: Any, driver: str, sets: Any, strategy: str) -> None:
+def test_a_profile_is_created_and_deleted_with_its_class(objects: Any, driver: str, sets: Any, strategy: str) -> None:
     view = settled(objects(CDI, storage_class("class", driver), snapshot_class("class", driver), profile("gone")))
 
     assert [one["metadata"]["name"] for one in view.all(volumes.CDI, "StorageProfile")] == ["class"]
@@ -92,9 +92,7 @@ def test_the_snapshot_class_is_the_one_that_is_named_or_else_the_default(objects
         ([BLOCK], {"volumeMode": "Filesystem"}, "accessMode"),
     ],
 )
-def test_a_disk_has_what_it_says_and_for_the_rest_what_its_class_says(
-    objects: Any, sets: Any, wanted: Any, got: Any
-) -> None:
+def test_a_disk_uses_its_settings_and_the_defaults_of_its_class(objects: Any, sets: Any, wanted: Any, got: Any) -> None:
     spec = {"claimPropertySets": sets} if sets else {}
     view = settled(objects(CDI, storage_class("class", "csi.vastdata.com"), profile("class", **spec), disk(**wanted)))
 

@@ -36,7 +36,7 @@ def repository(view: Any) -> Any:
     return view.get("GitRepository", "tenant", SYSTEM)
 
 
-def test_nothing_happens_before_flux_is_there(objects: Any) -> None:
+def test_nothing_happens_before_flux_runs(objects: Any) -> None:
     for here in (
         management(objects, applied=False),
         management(objects, artefact="cdi-operator"),

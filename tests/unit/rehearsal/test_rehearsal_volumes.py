@@ -44,7 +44,7 @@ def test_a_volume_on_disks_of_a_node_is_not_for_many(objects: Any, mode: str, ma
     assert len(list(view.all("v1", "PersistentVolume"))) == made
 
 
-def test_a_released_volume_is_deleted_only_when_its_class_says_so(objects: Any) -> None:
+def test_a_released_volume_is_deleted_only_with_the_policy_of_its_class(objects: Any) -> None:
     made = {"annotations": {"pv.kubernetes.io/provisioned-by": "x"}}
     released = {
         policy: obj(
@@ -157,7 +157,7 @@ def test_a_local_disk_waits_for_the_node_of_its_vm(objects: Any) -> None:
     assert len(list(view.all("v1", "PersistentVolume"))) == 1
 
 
-def test_an_import_without_a_class_takes_the_default_one(objects: Any) -> None:
+def test_an_import_without_a_class_uses_the_default_one(objects: Any) -> None:
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     spec = {"storage": WANTED}
     view = objects(

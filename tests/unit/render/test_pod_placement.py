@@ -178,7 +178,7 @@ def placing(settings: Any, above: str = "") -> Iterator[str]:
             yield from placing(value, path)
 
 
-def test_the_table_says_what_real_charts_say(tmp_path: Path) -> None:
+def test_the_table_matches_real_charts(tmp_path: Path) -> None:
     helm, different = Helm(tmp_path, reference("laptop").versions.kubernetes[-1]), []
     releases = {}
     for variant in ("laptop", "eu-south-03a", "laptop with more add-ons"):

@@ -32,7 +32,7 @@ def test_a_cluster_that_lists_no_namespaces_has_none(laptop: Environment) -> Non
     assert list(of_cluster(laptop, lab(laptop, namespaces=()))) == []
 
 
-def test_a_level_is_kept_as_of_its_version_and_the_strictest_one_is_told(laptop: Environment) -> None:
+def test_a_level_is_rendered_with_its_version_and_the_strictest_one_warns(laptop: Environment) -> None:
     spec = NamespaceSpec(name="team", pod_security="baseline", pod_security_version="v1.35")
     labels = rendered(laptop, spec)["Namespace team"].body["metadata"]["labels"]
 

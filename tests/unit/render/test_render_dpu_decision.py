@@ -59,7 +59,7 @@ def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
         ({**USED, **TAKEN, "held": True, "ready": False}, None),
     ],
 )
-def test_a_host_takes_the_step_that_is_next(told: dict[str, Any], verb: Verb | None) -> None:
+def test_a_host_gets_its_next_step(told: dict[str, Any], verb: Verb | None) -> None:
     assert step(Host(name="a", **told)) is verb
 
 
@@ -89,7 +89,7 @@ UNDER_FEET = {Verb.DELETE, Verb.RELEASE, Verb.CYCLE, Verb.DONE}
 """Steps that interrupt the network or power of a host, or permit DPF to do so."""
 
 
-def test_no_step_takes_the_network_from_a_host_that_is_used_or_may_be() -> None:
+def test_no_step_interrupts_the_network_of_a_host_in_use() -> None:
     every = (dict(zip(FLAGS + REST, told, strict=True)) for told in product((False, True), repeat=len(FLAGS + REST)))
     for told in every:
         host = Host(name="a", **told)

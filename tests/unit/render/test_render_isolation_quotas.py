@@ -12,7 +12,7 @@ from components.render.manifest import objects
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_anew(name: str) -> None:
+def test_a_quota_has_room_for_a_control_plane_during_its_replacement(name: str) -> None:
     environment = reference(name)
     items = objects(everything(environment))
     quotas = {item.namespace: item.body["spec"]["hard"] for item in items if item.kind == "ResourceQuota"}

@@ -8,7 +8,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 
 
-def test_the_class_of_vpcs_follows_the_release_that_takes_its_finalizer_off() -> None:
+def test_the_class_of_vpcs_depends_on_the_release_that_removes_its_finalizer() -> None:
     rendered = everything(load_environment("laptop", paths.ROOT / "environments"))
     objects = [item for item in rendered if isinstance(item, Manifest)]
     keys = [(item.kind, item.name) for item in objects]

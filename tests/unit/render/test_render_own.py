@@ -38,11 +38,11 @@ KNOWN = "pulumi.com/deletionPropagationPolicy, pulumi.com/patchForce, pulumi.com
     ],
     ids=["right", "none", "wait", "value", "misspelt"],
 )
-def test_orders_that_a_provider_would_not_follow_are_told(item: Manifest, wrong: list[str]) -> None:
+def test_options_that_a_provider_would_ignore_are_reported(item: Manifest, wrong: list[str]) -> None:
     assert list(annotation_problems(item)) == wrong
 
 
-def test_our_own_objects_say_nothing_else() -> None:
+def test_built_in_objects_have_no_other_options() -> None:
     laptop = load_environment("laptop", paths.ROOT / "environments")
     rendered = (item for part in slices(laptop) for item in objects(manifests(laptop, part)))
 

@@ -58,7 +58,7 @@ def differences(region: Environment, found: Hardware, **changes: Any) -> list[tu
     return [(item.field, item.declared, item.found) for item in done.differences]
 
 
-def test_a_host_of_its_type_has_no_difference_and_what_ironic_omits_is_named(region: Environment) -> None:
+def test_a_matching_host_has_no_difference_and_values_that_ironic_omits_are_named(region: Environment) -> None:
     done = compare(h100(region), region.hosts[0], (BASELINE,), FOUND)
 
     assert done.differences == ()

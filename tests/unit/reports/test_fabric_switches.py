@@ -81,7 +81,7 @@ def test_switches_have_each_rail_of_a_cluster_with_the_gateway_that_pods_ask() -
     assert not any(vrf.rails for vrf in switches(region()).vrfs if vrf.vpc != "wisent")
 
 
-def test_a_vpc_that_comes_back_gets_its_number_again() -> None:
+def test_a_returning_vpc_gets_its_number_again() -> None:
     gone = without(region(), "vireo")
     back = gone.model_copy(update={"tenants": region().tenants})
     again = back.model_copy(update={"allocations": allocate(back)[0]})

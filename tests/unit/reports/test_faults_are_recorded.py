@@ -40,7 +40,7 @@ def test_a_pool_that_grows_by_itself_is_not_refused_for_a_fault() -> None:
     assert _refused(broken(grown, "a1-u1", "a2-u1", "b1-u1")) == set()
 
 
-def test_a_spare_stands_in_and_what_it_cannot_is_told() -> None:
+def test_a_spare_replaces_a_host_and_missing_nodes_are_reported() -> None:
     sold = sold_out()
 
     assert _told(sold) == _told(broken(sold, "n1-u1")) == _told(broken(sold, "n1-u1", "n2-u3")) == []
@@ -51,7 +51,7 @@ def test_a_spare_stands_in_and_what_it_cannot_is_told() -> None:
     )
 
 
-def test_what_was_promised_and_is_not_asked_for_yet_can_be_short_too() -> None:
+def test_contracted_nodes_that_are_not_ordered_yet_can_be_missing_too() -> None:
     sold = sold_out()
     free = [
         host.host for host in sold.hosts if host.instance_type == NODE_TYPE and host.host not in sold.allocations.hosts

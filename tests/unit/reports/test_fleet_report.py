@@ -50,7 +50,7 @@ def test_figures_are_those_of_each_region() -> None:
         assert getattr(report.gpus, column) == sum(getattr(kind.nodes, column) * kind.gpus_per_node for kind in kinds)
 
 
-def test_a_region_has_its_entry_and_what_its_data_state() -> None:
+def test_a_region_has_its_entry_and_the_values_of_its_data() -> None:
     [region] = fleet_report(fleet("lab"), [reference("lab"), reference("laptop")], DAY).regions
 
     assert (region.status, region.jurisdictions, region.latency_group) == ("open", ("us",), "desk")

@@ -51,7 +51,7 @@ def with_check(environment: Environment, **changes: Any) -> Environment:
     return environment.model_copy(update={"health": HealthCatalog(schema_version=1, health_overrides=(override,))})
 
 
-def test_a_repair_is_due_after_its_hold_time_and_a_quarantine_at_once(laptop: Environment) -> None:
+def test_a_remediation_is_due_after_its_hold_time_and_a_quarantine_immediately(laptop: Environment) -> None:
     quarantined = fault("nic-failed", minutes=1, action=HealthAction.QUARANTINE)
     counts = counted(laptop, fault("gpu-lost"), fault("gpu-lost", minutes=4), quarantined)
 

@@ -127,7 +127,7 @@ def test_a_chart_of_a_user_has_the_parts_that_its_row_in_the_catalogue_declares(
     }
 
 
-def test_without_observability_nobody_gets_alerts() -> None:
+def test_without_observability_there_are_no_alert_receivers() -> None:
     rows = observability(reference("starter")).rows
 
     assert {(row.operators, row.tenants) for row in rows} == {((), ())}

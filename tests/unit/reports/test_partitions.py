@@ -39,7 +39,7 @@ def in_lock(environment: Environment, **update: Any) -> Environment:
     return environment.model_copy(update={"allocations": lock})
 
 
-def test_a_request_is_what_the_fabric_manager_takes() -> None:
+def test_a_request_has_the_format_of_the_fabric_manager() -> None:
     [mine, *_] = told(with_guids(region(), "a001-u01")).partitions
 
     assert mine.request.model_dump(mode="json") == {
@@ -53,7 +53,7 @@ def test_a_request_is_what_the_fabric_manager_takes() -> None:
     assert mine.hosts == {"a001-u01": ("946dae0300000100", "946dae0300000101")}
 
 
-def test_a_host_that_changes_hands_takes_its_ports_along() -> None:
+def test_a_host_of_another_tenant_moves_with_its_ports() -> None:
     known = with_guids(region(), "a001-u01")
     moved = in_lock(known, hosts={**region().allocations.hosts, "a001-u01": "cobalt-one/h100"})
     free = in_lock(known, hosts={name: pool for name, pool in region().allocations.hosts.items() if name != "a001-u01"})
@@ -65,7 +65,7 @@ def test_a_host_that_changes_hands_takes_its_ports_along() -> None:
     assert told(known).nobody == told(moved).nobody == {}
 
 
-def test_hosts_whose_ports_no_inventory_says_are_named() -> None:
+def test_hosts_without_port_guids_are_named() -> None:
     lock, kinds = region().allocations, region().instance_types.by_name
 
     for fabric in partitions(region()).fabrics:
@@ -80,7 +80,7 @@ def test_hosts_whose_ports_no_inventory_says_are_named() -> None:
             )
 
 
-def test_virtual_functions_are_members_by_the_range_of_their_cluster_alone() -> None:
+def test_virtual_functions_are_members_by_the_range_of_their_cluster_only() -> None:
     [mine, *_] = told(region()).partitions
     [functions] = mine.functions
 
@@ -88,7 +88,7 @@ def test_virtual_functions_are_members_by_the_range_of_their_cluster_alone() -> 
     assert functions.guids == region().allocations.clusters["borealis-train"].guids["ib-east-1"]
 
 
-def test_a_cluster_with_whole_ports_alone_has_no_other_members() -> None:
+def test_a_cluster_with_whole_ports_only_has_no_other_members() -> None:
     kinds = region().instance_types
     whole = tuple(
         kind.model_copy(update={"rdma": RdmaSpec(ports=PortUse.WHOLE)}) if kind.infiniband_ports else kind
@@ -99,7 +99,7 @@ def test_a_cluster_with_whole_ports_alone_has_no_other_members() -> None:
     assert [one.functions for one in told(changed).partitions] == [()] * len(told(changed).partitions)
 
 
-def test_partitions_of_vpcs_that_are_gone_are_to_be_empty() -> None:
+def test_partitions_of_deleted_vpcs_must_be_empty() -> None:
     gone = in_lock(region(), quarantine={"zephyr/zephyr": Freed(pkeys={"ib-east-1": (0x1F,), "ib-east-2": (0x2F,)})})
 
     assert (told(gone).freed, told(gone, "ib-east-2").freed) == (("0x1f",), ("0x2f",))

@@ -47,7 +47,7 @@ def test_the_figures_of_the_example_are_those_of_its_files(region: Environment) 
     assert table.gpus == Figures(installed=192, contracted=144, planned=144, spare=48)
 
 
-def test_a_broken_host_takes_a_spare_and_the_missing_spare_is_short(region: Environment) -> None:
+def test_a_broken_host_uses_a_spare_and_the_missing_spare_is_reported(region: Environment) -> None:
     before, after = capacity(region), capacity(broken(region, "a01-u01"))
 
     assert domain(before, "h100-ib-8", "a01").short == 0

@@ -24,7 +24,7 @@ def _two() -> Environment:
     )
 
 
-def test_a_backend_that_isolates_no_host_is_told_once_with_its_vpcs() -> None:
+def test_a_backend_without_host_isolation_is_reported_once_with_its_vpcs() -> None:
     region = load_environment("eu-south-03a", paths.ROOT / "environments")
 
     told = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
@@ -34,7 +34,7 @@ def test_a_backend_that_isolates_no_host_is_told_once_with_its_vpcs() -> None:
     assert all(":" in border.source for border in NETWORK_BACKENDS.values())
 
 
-def test_ranges_count_what_is_given_and_what_is_free() -> None:
+def test_ranges_count_allocated_and_free_numbers() -> None:
     ranges = _ranges(network(_two()))
 
     vnis, pkeys, vips = (ranges[name] for name in ("networks.vni", "fabrics.ib.pkeys", "networks.control_plane_vips"))
@@ -94,7 +94,7 @@ def test_vms_that_a_tenant_orders_are_ends_of_paths_like_those_of_the_platform()
     }
 
 
-def test_clusters_are_told_with_their_names_as_far_as_they_have_any() -> None:
+def test_clusters_are_listed_with_their_names_if_any() -> None:
     laptop = load_environment("laptop", paths.ROOT / "environments")
     nameless = laptop.region.control_planes.model_copy(update={"domain": None})
     without = changed(laptop, region=changed(laptop.region, dns=None, control_planes=nameless))

@@ -34,7 +34,7 @@ def test_a_value_that_a_person_wrote_names_its_line(region: Environment) -> None
     assert written(resolved(region, f"{POOL}.nodes")) == (10, f"tenants/acme.yaml:{line}")
 
 
-def test_a_value_that_nobody_wrote_is_a_default(region: Environment) -> None:
+def test_a_value_missing_in_the_data_is_a_default(region: Environment) -> None:
     assert written(resolved(region, f"{POOL}.rollout.drain_timeout_seconds")) == (3600, "default")
     assert written(resolved(region, f"{POOL}.health.max_unhealthy")) == ("20%", "default")
 
@@ -54,7 +54,7 @@ def test_ranges_of_numbers_are_one_value(region: Environment) -> None:
     assert written(resolved(spec, "tenants.acme.vpcs.acme.allocated.links.a1"))[0] == ["0-7"]
 
 
-def test_what_is_allocated_stands_beside_what_was_ordered(region: Environment) -> None:
+def test_allocations_are_next_to_their_orders(region: Environment) -> None:
     lock, pins = "allocations.lock.yaml", "images.lock.yaml"
     group, name = f"{POOL}.groups.a01", region.image_pins.groups["acme-train/train/a01"]
 
@@ -73,7 +73,7 @@ def test_what_is_allocated_stands_beside_what_was_ordered(region: Environment) -
     assert written(resolved(region, "tenants.acme.vms.platform.bastion.address"))[0] == "203.0.113.1"
 
 
-def test_a_host_says_why_it_is_out_of_service(region: Environment) -> None:
+def test_a_host_states_why_it_is_out_of_service(region: Environment) -> None:
     why = OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="no link")
     spoilt = region.model_copy(update={"out_of_service": {"a01-u01": why}})
 
@@ -86,7 +86,7 @@ def test_a_name_with_dots_is_one_step_of_a_path(region: Environment) -> None:
     assert written(resolved(region, "images.images.gpu-2026.11.1.sha256"))[0] == image.sha256
 
 
-def test_entries_that_no_key_tells_apart_go_by_number(region: Environment) -> None:
+def test_entries_without_a_key_are_numbered(region: Environment) -> None:
     assert written(resolved(region, f"{POOL}.taints.0.effect"))[0] == "NoSchedule"
 
 
@@ -111,7 +111,9 @@ def test_the_whole_region_leaves_nothing_without_an_origin(region: Environment) 
         (f"{POOL}.node", POOL, "nodes"),
     ],
 )
-def test_an_unknown_path_says_how_far_it_leads(region: Environment, path: str, found: str, known: str) -> None:
+def test_an_unknown_path_states_its_longest_known_prefix(
+    region: Environment, path: str, found: str, known: str
+) -> None:
     with pytest.raises(UnknownPathError) as error:
         resolved(region, path)
 
@@ -119,14 +121,14 @@ def test_an_unknown_path_says_how_far_it_leads(region: Environment, path: str, f
     assert known in error.value.known
 
 
-def test_nothing_lies_below_a_value(region: Environment) -> None:
+def test_a_scalar_value_has_no_children(region: Environment) -> None:
     with pytest.raises(UnknownPathError) as error:
         resolved(region, f"{POOL}.nodes.more")
 
     assert (error.value.found, error.value.known) == (f"{POOL}.nodes", ())
 
 
-def test_what_a_lock_file_does_not_say_is_not_there(region: Environment) -> None:
+def test_values_missing_in_a_lock_file_are_absent(region: Environment) -> None:
     bare = region.model_copy(update={"allocations": type(region.allocations)(schema_version=1)})
 
     vpc = resolved(bare, "tenants.acme.vpcs.acme")

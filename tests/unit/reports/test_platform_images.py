@@ -18,7 +18,7 @@ TAG_ALONE = {"DPUServiceTemplate", "KamajiControlPlane", "K0smotronControlPlane"
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_a_digest_decides_all_that_upstream_lets_it_decide(name: str) -> None:
+def test_every_artefact_is_pinned_by_digest_if_upstream_supports_it(name: str) -> None:
     found = platform_images(reference(name))
 
     assert {image.form for image in found.images if image.digest is None} == found.by_tag.keys()
@@ -27,13 +27,13 @@ def test_a_digest_decides_all_that_upstream_lets_it_decide(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_everything_comes_from_the_regions_own_registry(name: str) -> None:
+def test_everything_is_pulled_from_the_regions_registry(name: str) -> None:
     found = platform_images(reference(name))
 
     assert {image.name.removeprefix("oci://").partition("/")[0] for image in found.images} == {"registry.cloud.example"}
 
 
-def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None:
+def test_manifests_and_tags_are_reported_as_such() -> None:
     laptop = reference("laptop")
     manifests = {one.name for one in platform_images(laptop).images if one.form == "manifests"}
     tags = platform_images(cluster_api_by_tag(laptop))
@@ -54,7 +54,7 @@ def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None
     assert "supports tags only" in tags.by_tag["providers"]
 
 
-def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None:
+def test_each_form_has_its_version_and_digest_if_its_kind_has_them() -> None:
     environment = reference("us-east-04a")
     versions = environment.versions
     images = {image.name: image for image in platform_images(environment).images if image.form != "dpu-charts"}
@@ -79,7 +79,7 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
 
 
 @pytest.mark.parametrize("use", IMAGES)
-def test_what_hands_out_ports_is_fetched_by_its_digest(use: PortUse) -> None:
+def test_the_device_plugin_is_pinned_by_digest(use: PortUse) -> None:
     region = on_infiniband(reference("laptop"), RdmaSpec(ports=use))
     [plugin] = [one for one in platform_images(region).images if one.needed_by == {"NicNodePolicy": 1}]
     tool = region.versions.tool(IMAGES[use])

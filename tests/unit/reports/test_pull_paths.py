@@ -51,7 +51,7 @@ def pinned(laptop: Environment, **changes: Any) -> Environment:
         ({"mirror": "older.example"}, "through older.example"),
     ],
 )
-def test_a_path_is_what_nodes_are_pinned_to_as_far_as_the_registry_serves_it(
+def test_a_path_is_the_pinned_one_if_the_registry_serves_it(
     laptop: Environment, changes: dict[str, Any], path: str
 ) -> None:
     assert pull_path(laptop, intent(laptop, **changes)) == path
@@ -70,7 +70,7 @@ def test_a_promotion_moves_the_nodes_of_its_pool(laptop: Environment) -> None:
     assert moved.after == f"through {MIRROR} at 10.3.0.250 for docker.io, quay.io"
 
 
-def test_a_new_address_moves_the_nodes_that_pull_through_it_alone(laptop: Environment) -> None:
+def test_a_new_address_only_replaces_nodes_that_pull_through_it(laptop: Environment) -> None:
     before = pinned(laptop)
     others = {moved.pool for moved in moved_pulls(before, with_registry(before, address="10.3.0.251"))}
 

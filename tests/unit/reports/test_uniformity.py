@@ -92,7 +92,7 @@ def test_settings_and_versions_of_the_baseline_belong_to_the_tuple(region: Envir
     assert values["firmware.bmc"] == baseline.components["bmc"].version
 
 
-def test_an_open_rollout_is_named_with_what_it_makes_differ() -> None:
+def test_an_open_rollout_is_named_with_its_differences() -> None:
     region = rollable({"one": 3})
     begun = with_pins(region, Promotion(region, POOL, NEW).next_wave(1))
 
@@ -111,7 +111,7 @@ def test_an_open_rollout_is_named_with_what_it_makes_differ() -> None:
     )
 
 
-def test_a_node_is_measured_by_what_its_group_is_declared_to_be() -> None:
+def test_a_node_is_compared_with_the_declaration_of_its_group() -> None:
     region = rollable({"one": 1})
     live = [node(1, kernel="6.8.0-84", kubelet="v1.35.1"), node(2, kernel="6.5.0", kubelet="v1.35.1"), node(3), node(4)]
 
@@ -154,7 +154,7 @@ def test_waivers_of_other_rules_or_subjects_do_not_count() -> None:
     ("live", "uniform"),
     [(None, True), ([], None), ([1, 2, 3], None), ([1, 2, 3, 4], True)],
 )
-def test_what_was_not_seen_is_never_called_uniform(live: list[int] | None, uniform: object) -> None:
+def test_unobserved_nodes_are_never_reported_as_uniform(live: list[int] | None, uniform: object) -> None:
     nodes = None if live is None else [node(slot, kernel="6.8.0-84") for slot in live]
 
     assert only(uniformity(rollable({"one": 1}), nodes)).uniform is uniform
@@ -171,7 +171,7 @@ def test_a_node_outside_the_failure_domains_of_its_pool_deviates() -> None:
     )
 
 
-def test_the_answer_is_the_same_whatever_the_order_of_nodes() -> None:
+def test_the_result_does_not_depend_on_the_order_of_nodes() -> None:
     region = rollable({"one": 1})
     live = [node(slot, kernel="6.5.0", kubelet="v1.30.0") for slot in (3, 1, 2)]
 

@@ -100,7 +100,7 @@ def test_each_cluster_numbers_pods_services_and_load_balancers_from_prefixes_of_
     assert not any(one.overlaps(other) for one, other in combinations(every, 2))
 
 
-def test_dpus_and_the_border_let_both_announce(both: Environment) -> None:
+def test_dpus_and_edge_routers_permit_announcements_of_both(both: Environment) -> None:
     [vpc] = [one for one in contract(both).vpcs if one.vpc == "acme"]
     more = both.allocations.vpcs["acme"].more_prefixes
 

@@ -77,7 +77,7 @@ def test_a_promotion_moves_nodes_to_the_newest_revision() -> None:
 
 
 @pytest.mark.usefixtures("next_library")
-def test_a_promotion_to_the_intent_that_runs_does_not_roll_for_a_newer_revision_alone() -> None:
+def test_a_promotion_to_the_running_intent_does_not_roll_for_a_newer_revision() -> None:
     region = rollable({"one": 2})
     older = with_intent(region, pin(region, NEW).model_copy(update={"revision": 1}))
 
@@ -106,7 +106,7 @@ def older(version: str = NEW, limits: dict[str, Any] | None = None) -> Environme
 
 
 @pytest.mark.usefixtures("next_library")
-def test_the_option_promotes_nodes_to_newer_templates_alone() -> None:
+def test_the_option_promotes_nodes_to_newer_templates_only() -> None:
     region = older()
     before = pin(region, NEW).model_copy(update={"revision": 1})
 
@@ -120,7 +120,7 @@ def test_the_option_promotes_nodes_to_newer_templates_alone() -> None:
 
 
 @pytest.mark.usefixtures("next_library")
-def test_the_option_promotes_dpus_to_newer_templates_alone(laptop: Any) -> None:
+def test_the_option_promotes_dpus_to_newer_templates_only(laptop: Any) -> None:
     environment = laptop.load()
 
     waves = Promotion(environment, DPUS, "data", newest_templates=True).plan()
@@ -135,7 +135,7 @@ def test_the_option_promotes_dpus_to_newer_templates_alone(laptop: Any) -> None:
 
 
 @pytest.mark.usefixtures("next_library")
-def test_newer_templates_alone_move_in_waves_that_go_on_without_the_option() -> None:
+def test_newer_templates_are_promoted_in_waves_that_continue_without_the_option() -> None:
     region = older(limits={"max_rolling_nvlink_domains": 1})
     promotion = Promotion(region, ONE, "data", newest_templates=True)
 

@@ -35,7 +35,7 @@ def pool(spares: int | str, **health: Any) -> NodePoolSpec:
         ("20%", "5%", 1440, 72),
     ],
 )
-def test_no_more_nodes_are_repaired_at_once_than_are_to_spare(
+def test_parallel_remediations_do_not_exceed_the_spares(
     laptop: Any, limit: int | str, spares: int | str, nodes: int, most: int
 ) -> None:
     assert most_broken(laptop.load(), pool(spares, max_unhealthy=limit), nodes) == most

@@ -61,7 +61,7 @@ def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
         ("50%", 7, 4, 0, "4 at a time, new nodes first: the failure domain has 7 spare hosts"),
     ],
 )
-def test_spares_decide_whether_new_nodes_come_first(
+def test_spares_decide_whether_new_nodes_are_created_first(
     surge: int | str, spares: int, surges: int, away: int, reason: str
 ) -> None:
     rollout = RolloutSpec(surge=surge, max_unavailable=2)

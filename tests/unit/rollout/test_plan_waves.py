@@ -50,7 +50,7 @@ def begun(environment: Environment) -> Environment:
         ({"canary": 5}, {"max_rolling_nvlink_domains": 1}, [["n1"], ["n2"], ["n3"]]),
     ],
 )
-def test_waves_are_the_canary_and_then_what_the_limits_allow(
+def test_waves_are_the_canary_and_then_limited_groups(
     rollout: dict[str, Any], limits: dict[str, Any], expected: list[list[str]]
 ) -> None:
     plan = Promotion(rollable({"one": 3}, rollout, limits), ONE, NEW).plan()
@@ -61,7 +61,7 @@ def test_waves_are_the_canary_and_then_what_the_limits_allow(
     ]
 
 
-def test_the_smallest_group_that_holds_the_canary_goes_first() -> None:
+def test_the_smallest_group_that_contains_the_canary_is_first() -> None:
     region = rollable({"one": 3}, {"canary": 2})
     sizes = dict(region.allocations.groups)
     sizes[f"{ONE}/n1"], sizes[f"{ONE}/n3"] = (changed(sizes[f"{ONE}/n1"], nodes=count) for count in (1, 3))
@@ -73,7 +73,7 @@ def test_the_smallest_group_that_holds_the_canary_goes_first() -> None:
     assert [(group.key, group.nodes) for group in rest.groups] == [(f"{ONE}/n1", 1), (f"{ONE}/n2", 4)]
 
 
-def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> None:
+def test_a_rollout_opens_continues_with_evidence_and_ends_with_its_last_wave() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 30}, {"max_rolling_nvlink_domains": 1})
     proofs = [evidence(region, ONE, [domain], minutes=minutes) for domain, minutes in (("n1", 30), ("n2", 31))]
     opened = OpenRollout(to=pin(region, NEW).name, before=pin(region, OLD).name)
@@ -118,7 +118,7 @@ def test_a_wave_out_of_turn_is_refused(number: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(("groups", "waves"), [(1, "1 wave"), (3, "2 waves")])
-def test_the_first_wave_comes_first(groups: int, waves: str) -> None:
+def test_the_first_wave_is_promoted_first(groups: int, waves: str) -> None:
     with pytest.raises(SpecError) as caught:
         wave(rollable({"one": groups}), 2)
     assert str(caught.value) == (
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_status_is_no_evidence() -> None:
         ),
     ],
 )
-def test_all_at_once_is_refused_where_waves_are_needed(
+def test_a_promotion_without_waves_is_rejected_if_waves_are_required(
     rollout: dict[str, Any], limits: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(SpecError) as caught:
@@ -192,7 +192,7 @@ def test_all_at_once_is_refused_where_waves_are_needed(
     )
 
 
-def test_an_open_rollout_goes_on_by_waves_only_and_to_nowhere_else() -> None:
+def test_an_open_rollout_only_continues_by_waves_to_the_same_target() -> None:
     region = begun(rollable({"one": 3}))
     other = changed(region.region, image_channel="candidate")
     with pytest.raises(SpecError) as again:
@@ -207,7 +207,7 @@ def test_an_open_rollout_goes_on_by_waves_only_and_to_nowhere_else() -> None:
     )
 
 
-def test_what_other_pools_have_in_motion_counts() -> None:
+def test_open_rollouts_of_other_pools_count() -> None:
     limits = {"max_unavailable_per_fabric": 1}
     region = begun(rollable({"one": 2, "two": 1}, {}, limits))
     with pytest.raises(SpecError) as caught:
@@ -233,13 +233,13 @@ def test_waves_that_were_merged_side_by_side_are_reported_when_they_break_a_limi
     )
 
 
-def test_an_open_rollout_goes_back_to_where_it_was_byte_for_byte() -> None:
+def test_a_rollback_of_an_open_rollout_restores_the_lock_file_exactly() -> None:
     region = rollable({"one": 3})
 
     assert Promotion(begun(region), ONE, None).all_at_once() == region.image_pins
 
 
-def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soaking() -> None:
+def test_a_finished_rollout_is_rolled_back_in_limited_waves_without_soaking() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 600, "canary": 1}, {"max_rolling_nvlink_domains": 2})
     new, old = pin(region, NEW), pin(region, OLD)
     pins = with_intent(region, new).image_pins
@@ -253,7 +253,7 @@ def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soak
     assert second == region.image_pins
 
 
-def test_what_moved_last_goes_back_first() -> None:
+def test_the_last_wave_is_rolled_back_first() -> None:
     region = rollable({"one": 3}, {}, {"max_rolling_nvlink_domains": 1})
     two = with_pins(region, wave(begun(region), 2, evidence(region, ONE, ["n1"])))
 

@@ -17,9 +17,7 @@ def registered_with(run: Callable[..., list[Any]], kubeconfigs: Path) -> list[An
     return run(lambda: deploy_clusters(environment, kubeconfigs), stack="laptop.bootstrap")
 
 
-def test_a_cluster_that_the_data_have_no_more_stays_for_what_is_in_it(
-    run: Callable[..., list[Any]], tmp_path: Path
-) -> None:
+def test_a_removed_cluster_is_kept_for_its_content(run: Callable[..., list[Any]], tmp_path: Path) -> None:
     for cluster in ("management", "acme-train", "former"):
         kubeconfig.path(tmp_path, cluster).touch()
 
@@ -28,7 +26,9 @@ def test_a_cluster_that_the_data_have_no_more_stays_for_what_is_in_it(
     assert found == ["laptop-management", "laptop-acme-train", "laptop-globex-lab", "laptop-former"]
 
 
-def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Callable[..., list[Any]], tmp_path: Path) -> None:
+def test_a_local_region_creates_every_cluster_by_a_separate_command(
+    run: Callable[..., list[Any]], tmp_path: Path
+) -> None:
     registered = registered_with(run, tmp_path / "none")
 
     assert {item.name: (item.inputs["create"], item.inputs["delete"]) for item in registered} == {

@@ -81,7 +81,7 @@ def asked_for(resource: Any) -> list[Manifest]:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_the_engine_is_asked_for_exactly_the_objects_of_an_environment(run: Run, name: str) -> None:
+def test_exactly_the_objects_of_an_environment_are_registered(run: Run, name: str) -> None:
     environment = reference(name)
     pieces = slices(environment)
     if environment.region.stacks is StackLayout.SLICED:

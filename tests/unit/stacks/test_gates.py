@@ -65,7 +65,7 @@ def rendered(environment: Environment, *names: str) -> list[tuple[Concept, list[
     return [(concept, list(objects(concept.render()))) for concept in concepts(environment, *names)]
 
 
-def test_the_gates_ask_each_concept_for_its_objects_once(
+def test_the_gates_request_the_objects_of_each_concept_once(
     environment: Environment, through: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -101,7 +101,9 @@ def test_everything_there_passes_without_a_word(through: Callable[..., list[str]
     assert through(Management()) == []
 
 
-def test_all_that_is_awaited_is_told_at_once_with_the_command_that_resumes(through: Callable[..., list[str]]) -> None:
+def test_all_awaited_objects_are_reported_together_with_the_command_that_resumes(
+    through: Callable[..., list[str]],
+) -> None:
     management = Management(lacks=("DPUVirtualNetwork", "MachineDeployment"))
 
     with pytest.raises(pulumi.RunError) as error:
@@ -132,7 +134,7 @@ def test_a_cluster_slice_passes_once_its_control_plane_is_initialized(through: C
     assert through(Management(holds={"Cluster globex-lab": READY}), "cluster-globex-lab") == []
 
 
-def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_check(
+def test_a_preview_continues_without_a_tenant_cluster_and_reports_skipped_checks(
     through: Callable[..., list[str]],
 ) -> None:
     assert through(Management(), "cluster-globex-lab", preview=True) == [
@@ -145,7 +147,7 @@ def test_a_preview_waits_for_kinds_as_well(through: Callable[..., list[str]]) ->
         through(Management(lacks=("HelmRelease",)), preview=True)
 
 
-def test_a_preview_says_what_is_there_and_not_ready(
+def test_a_preview_reports_existing_unready_objects(
     environment: Environment, through: Callable[..., list[str]]
 ) -> None:
     awaited = [item for _, items in rendered(environment, "tenant-globex") for item in items if item.readiness]
@@ -160,9 +162,7 @@ def test_a_preview_says_what_is_there_and_not_ready(
     assert through(management, "tenant-globex") == []
 
 
-def test_a_wait_that_no_provider_could_read_is_refused_before_anything_is_asked(
-    environment: Environment, tmp_path: Path
-) -> None:
+def test_an_invalid_wait_expression_is_rejected_before_any_request(environment: Environment, tmp_path: Path) -> None:
     readiness = Readiness(conditions=("jsonpath={.status.x[}=1",), timeout_seconds=1)
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
     own = ExtensionInput(name="own", objects=(Manifest(body=body, readiness=readiness),))
@@ -181,7 +181,7 @@ def test_one_object_is_counted_in_the_singular() -> None:
     assert gates.unchecked([item], ["acme"]) == ["cluster acme does not exist yet: 1 object not checked"]
 
 
-def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: Environment) -> None:
+def test_a_region_only_requires_kinds_that_its_operators_do_not_install(environment: Environment) -> None:
     kinds = {item.kind for item in gates.gated(rendered(environment))}
 
     assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease", "Kustomization"}
@@ -196,13 +196,13 @@ def test_a_region_needs_the_kinds_of_the_platforms_operator_of_secrets_and_not_t
     assert kinds(STORE) - kinds(MADE) == {"ExternalSecret"}
 
 
-def test_kinds_of_tenant_clusters_are_not_asked_of_the_management_cluster(environment: Environment) -> None:
+def test_kinds_of_tenant_clusters_are_not_required_in_the_management_cluster(environment: Environment) -> None:
     management: Any = Management(lacks=("StorageClass", "VolumeSnapshotClass"))
 
     assert gates.missing_kinds(management, gates.gated(rendered(environment, "cluster-globex-lab"))) == []
 
 
-def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Environment, tmp_path: Path) -> None:
+def test_a_missing_management_cluster_is_reported_with_the_remedy(environment: Environment, tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError) as error:
         gates.pass_gates("laptop", environment.region, made(environment), tmp_path, preview=True, others=tuple)
 
@@ -210,7 +210,7 @@ def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Envir
     assert str(error.value).endswith("; create the clusters with: pulumi up -s laptop.bootstrap, or jacquard up laptop")
 
 
-def test_a_silent_management_cluster_is_told_with_the_remedy(
+def test_an_unresponsive_management_cluster_is_reported_with_the_remedy(
     through: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = "https://127.0.0.1:1"
@@ -229,7 +229,7 @@ def test_a_silent_management_cluster_is_told_with_the_remedy(
     )
 
 
-def test_outside_a_rehearsal_the_remedy_names_the_context(environment: Environment, tmp_path: Path) -> None:
+def test_outside_a_local_region_the_remedy_names_the_context(environment: Environment, tmp_path: Path) -> None:
     region = environment.region.model_copy(update={"stage": "production", "context": "admin@ewr2"})
 
     with pytest.raises(pulumi.RunError) as error:

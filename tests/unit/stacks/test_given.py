@@ -34,7 +34,7 @@ def test_all_objects_among_the_prerequisites_are_listed(
     assert len(listed) == len(items) > 0
 
 
-def test_nodes_of_a_rehearsal_read_of_their_image_what_it_declares_of_rdma_devices(
+def test_nodes_of_a_local_region_have_the_rdma_settings_of_their_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
@@ -57,7 +57,7 @@ class Nothing:
 
 
 @pytest.mark.parametrize(("stack", "written"), [("laptop", ["laptop"]), ("lab", [])])
-def test_every_run_of_a_rehearsal_writes_the_list_since_an_up_without_changes_only_previews(
+def test_every_run_of_a_local_region_writes_the_list_since_an_up_without_changes_only_previews(
     stack: str, written: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []

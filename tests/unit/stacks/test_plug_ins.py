@@ -37,12 +37,12 @@ def note(**outputs: str) -> tuple[str, dict[str, Any]]:
     return RECORD, dict(outputs)
 
 
-def test_a_state_without_a_record_tells_by_its_objects() -> None:
+def test_a_state_without_a_record_is_identified_by_its_objects() -> None:
     assert writers(resources("stand_ins")) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
     assert writers(resources("vendor")) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
 
 
-def test_every_object_of_an_older_state_tells_that_stand_ins_wrote_it() -> None:
+def test_every_object_of_an_older_state_identifies_the_stand_ins() -> None:
     objects = older()
 
     assert len(objects) > 100
@@ -50,7 +50,7 @@ def test_every_object_of_an_older_state_tells_that_stand_ins_wrote_it() -> None:
         assert writers([("kubernetes:core/v1:Any", one.outputs)]) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
 
 
-def test_a_state_that_a_refresh_of_the_stand_ins_completed_is_still_theirs() -> None:
+def test_a_state_completed_by_a_refresh_of_the_stand_ins_is_still_identified() -> None:
     completed = [
         (type_, outputs | {"__initialApiVersion": "v1", "__inputs": {}})
         for type_, outputs in resources("stand_ins")
@@ -60,13 +60,13 @@ def test_a_state_that_a_refresh_of_the_stand_ins_completed_is_still_theirs() -> 
     assert writers(completed) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
 
 
-def test_an_object_of_the_vendors_that_nobody_manages_does_not_hide_who_wrote_the_others() -> None:
+def test_an_unmanaged_object_of_the_vendors_does_not_hide_the_writer_of_others() -> None:
     bare = ("kubernetes:core/v1:ServiceAccount", {"__initialApiVersion": "v1", "metadata": {"name": "a"}})
 
     assert writers([bare, *resources("vendor")]) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
 
 
-def test_what_groups_objects_is_none_and_tells_nothing() -> None:
+def test_components_identify_no_plug_ins() -> None:
     groups = [("kubernetes:yaml:ConfigFile", {"resources": {}}), ("kubernetes:kustomize/v2:Directory", {})]
 
     assert writers([*groups, *resources("vendor")]) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
@@ -80,21 +80,21 @@ def test_a_state_of_both_is_the_stand_ins_whose_objects_the_vendors_provider_wou
 
 
 @pytest.mark.parametrize("state", [[], [("pulumi:pulumi:Stack", {})], [("command:local:Command", {"stdout": ""})]])
-def test_nobody_wrote_a_state_without_objects(state: list[tuple[str, dict[str, Any]]]) -> None:
+def test_a_state_without_objects_has_no_writer(state: list[tuple[str, dict[str, Any]]]) -> None:
     assert writers(state) == {}
 
 
-def test_a_record_counts_more_than_what_objects_look_like() -> None:
+def test_a_record_precedes_the_form_of_objects() -> None:
     told = note(kubernetes="vendor 4.34.2", command="vendor 1.2.1")
 
     assert writers([*resources("stand_ins"), told]) == VENDOR
 
 
-def test_what_a_later_version_may_record_is_not_understood_and_no_mistake() -> None:
+def test_an_unknown_record_of_a_later_version_is_no_error() -> None:
     assert writers([note(kubernetes="somebody's 5.0.0", command="vendor 1.2.1")]) == {"command": VENDOR["command"]}
 
 
-def test_another_version_of_the_same_kind_goes_on() -> None:
+def test_another_version_of_the_same_kind_is_accepted() -> None:
     newer = VENDOR | {"kubernetes": PlugIn(kind=Kind.VENDOR, version="4.35.0")}
 
     assert others(VENDOR, newer) is None
@@ -115,7 +115,7 @@ def test_another_kind_is_refused_with_both_ways_on() -> None:
     assert unrecorded.endswith("jacquard up laptop --migrate-providers stand-in")
 
 
-def test_the_kind_that_somebody_named_takes_over_and_no_other() -> None:
+def test_only_the_named_kind_takes_over() -> None:
     assert refusal("laptop", STAND_INS, VENDOR, migrate_to=Kind.VENDOR) is None
     assert refusal("laptop", STAND_INS, VENDOR, migrate_to=Kind.STAND_IN) is not None
 
@@ -158,7 +158,7 @@ def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
     assert made.protect
 
 
-def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_reads_its_own_stack_and_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
     found = {"a": note(kubernetes="vendor 4.34.2"), "b": ("kubernetes:core/v1:Secret", {"data": {"x": "y"}})}
 
@@ -180,7 +180,7 @@ def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(m
 
 
 @pytest.mark.parametrize("stack", ["laptop", "laptop.bootstrap"])
-def test_the_program_looks_before_it_registers_anything_or_asks_any_cluster(
+def test_the_program_checks_before_any_registration_or_request(
     run: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch, stack: str
 ) -> None:
     def refuse(name: str) -> None:

@@ -74,14 +74,14 @@ def namespaces(*names: str) -> tuple[MissingTarget, ...]:
 SPACES = namespaces(*{one.target.namespace for one in of(MANAGEMENT) if one.target.namespace})
 
 
-def test_when_all_is_there_nothing_is_told() -> None:
+def test_with_all_prerequisites_nothing_is_reported() -> None:
     assert (
         looked({MANAGEMENT: Cluster(*of(MANAGEMENT)), "acme-train": Cluster(*of("acme-train"))}) == PrerequisiteCheck()
     )
 
 
 @pytest.mark.parametrize("away", GIVEN, ids=lambda one: f"{one.target.cluster}-{one.target.kind}-{one.target}")
-def test_each_that_is_taken_away_is_missed(away: MissingTarget) -> None:
+def test_each_removed_prerequisite_is_reported(away: MissingTarget) -> None:
     here = away.target.cluster
     rest = [one for one in of(here) if one is not away]
     others = (
@@ -101,7 +101,7 @@ def test_each_that_is_taken_away_is_missed(away: MissingTarget) -> None:
     [(one, key) for one in GIVEN for key in sorted(one.keys)],
     ids=lambda one: str(one.target) if isinstance(one, MissingTarget) else one,
 )
-def test_each_key_that_is_taken_away_is_missed(away: MissingTarget, key: str) -> None:
+def test_each_removed_key_is_reported(away: MissingTarget, key: str) -> None:
     cluster = Cluster(*of(away.target.cluster))
     cluster.held[away.target] = managed(*away.keys - {key})
 
@@ -110,7 +110,7 @@ def test_each_key_that_is_taken_away_is_missed(away: MissingTarget, key: str) ->
     assert f"{away.target.name} (lacks {key})" in text
 
 
-def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
+def test_all_missing_prerequisites_are_reported_together_by_form_and_place() -> None:
     lab = tuple(everything(load_environment("lab", ENVIRONMENTS)))
     spaces = namespaces(*(item.name for item in lab if item.kind == "Namespace"))
 
@@ -134,7 +134,7 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
     }
 
 
-def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() -> None:
+def test_objects_of_other_stacks_and_controllers_are_not_missing() -> None:
     release = next(item for item in ITEMS if item.kind == "HelmRelease" and item.namespace == "acme-train")
     alone = looked({MANAGEMENT: Cluster()}, [release])
 
@@ -153,7 +153,7 @@ def test_other_stacks_are_rendered_only_when_something_seems_to_be_missing() -> 
 HOST = manifest("metal3.io/v1alpha1", "BareMetalHost", "u01", namespace="hosts", spec={"bmc": {"credentialsName": "a"}})
 
 
-def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -> None:
+def test_objects_in_a_namespace_that_does_not_exist_yet_are_not_missing_yet() -> None:
     items = (namespace("hosts"), HOST)
 
     assert looked({MANAGEMENT: Cluster()}, items).unchecked == (
@@ -162,7 +162,7 @@ def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -
     assert len(looked({MANAGEMENT: Cluster(*namespaces("hosts"))}, items).missing) == 1
 
 
-def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
+def test_kinds_of_an_uninstalled_operator_are_not_missing_yet() -> None:
     cluster = Cluster(*of(MANAGEMENT), unserved="StorageClass")
 
     assert looked({MANAGEMENT: cluster}) == PrerequisiteCheck(
@@ -170,7 +170,7 @@ def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
     )
 
 
-def test_what_may_not_be_read_is_told_and_does_not_hold_up() -> None:
+def test_unreadable_prerequisites_are_reported_without_blocking() -> None:
     cluster = Cluster(*namespaces("hosts"), error=ApiError(403, "Forbidden", "no"))
 
     assert looked({MANAGEMENT: cluster}, [namespace("hosts"), HOST]) == PrerequisiteCheck(
@@ -179,12 +179,12 @@ def test_what_may_not_be_read_is_told_and_does_not_hold_up() -> None:
 
 
 @pytest.mark.parametrize("error", [ApiError(500, "InternalError", "oh"), Unreachable("https://x", "no route")])
-def test_another_failure_is_not_taken_for_an_answer(error: ApiError) -> None:
+def test_other_errors_are_not_mistaken_for_a_response(error: ApiError) -> None:
     with pytest.raises(ApiError):
         looked({MANAGEMENT: Cluster(error=error)}, [namespace("hosts"), HOST])
 
 
-def test_metadata_without_managers_do_not_tell_keys() -> None:
+def test_metadata_without_managers_do_not_contain_keys() -> None:
     assert keys_of({"name": "a"}) is None
     assert keys_of(managed("b", "a")) == {"a", "b"}
     both = {"managedFields": [*managed("a")["managedFields"], *managed("b")["managedFields"]]}
@@ -210,7 +210,7 @@ def through(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return run
 
 
-def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> None:
+def test_a_real_region_is_not_applied_without_its_prerequisites(through: Any) -> None:
     with pytest.raises(pulumi.RunError) as error:
         through(Cluster(*SPACES))
 
@@ -227,14 +227,14 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
 
 
 @pytest.mark.parametrize(("stage", "preview"), [(Stage.REHEARSAL, False), (Stage.PRODUCTION, True)])
-def test_a_rehearsal_and_a_preview_ask_for_nothing_given(through: Any, stage: Stage, *, preview: bool) -> None:
+def test_a_local_region_and_a_preview_require_no_prerequisites(through: Any, stage: Stage, *, preview: bool) -> None:
     cluster = Cluster()
     through(cluster, stage=stage, preview=preview)
 
     assert [one for one in cluster.asked if one.startswith("Secret")] == []
 
 
-def test_an_api_server_that_goes_silent_is_told_and_does_not_hold_up(through: Any) -> None:
+def test_an_unresponsive_api_server_is_reported_without_blocking(through: Any) -> None:
     silent = Cluster(error=Unreachable("https://x", "no route"))
 
     assert through(silent)[0].startswith("cluster management: its prerequisites could not be checked: ")

@@ -62,7 +62,7 @@ def test_a_renewed_kubeconfig_replaces_the_file_and_an_unchanged_one_does_not(tm
 
 
 @pytest.mark.parametrize("secret", [None, {}, {"data": {}}, {"data": {"value": ""}}])
-def test_a_cluster_without_a_kubeconfig_is_told_and_nothing_is_written(
+def test_a_cluster_without_a_kubeconfig_is_reported_and_nothing_is_written(
     secret: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     management: Any = Management(secret)
@@ -78,7 +78,7 @@ def test_waiting_ends_when_the_secret_comes(tmp_path: Path) -> None:
     assert (tmp_path / "acme.yaml").read_bytes() == CONTENT
 
 
-def test_waiting_in_vain_says_where_to_look(tmp_path: Path) -> None:
+def test_a_timeout_names_the_place_to_check(tmp_path: Path) -> None:
     management: Any = Management(None)
 
     with pytest.raises(kubeconfig.KubeconfigMissingError) as error:
@@ -90,7 +90,7 @@ def test_waiting_in_vain_says_where_to_look(tmp_path: Path) -> None:
     )
 
 
-def test_without_the_variable_the_remedy_is_told() -> None:
+def test_without_the_variable_the_remedy_is_shown() -> None:
     with pytest.raises(kubeconfig.KubeconfigMissingError) as error:
         kubeconfig.folder("laptop", {})
 
@@ -111,7 +111,7 @@ def test_the_command_prints_the_path_and_nothing_of_the_file(
     assert capsys.readouterr() == (f"{tmp_path}/acme.yaml\n", "")
 
 
-def test_the_command_tells_a_missing_management_cluster_in_one_line(
+def test_the_command_reports_a_missing_management_cluster_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("JACQUARD_KUBECONFIGS", str(tmp_path))
@@ -124,7 +124,7 @@ def test_the_command_tells_a_missing_management_cluster_in_one_line(
     assert stderr.count("\n") == 1
 
 
-def test_a_kubeconfig_is_forgotten_even_when_it_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deletion_of_a_missing_kubeconfig_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_KUBECONFIGS", str(tmp_path))
     (tmp_path / "acme.yaml").write_text("x")
 

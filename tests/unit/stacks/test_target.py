@@ -41,7 +41,7 @@ def test_a_slice_of_a_sliced_environment_is_a_stack(laptop: Any) -> None:
     assert stack_names(target.environment) == tuple(f"laptop.{name}" for name in SLICES)
 
 
-def test_a_rehearsal_has_a_bootstrap_stack_in_either_layout(laptop: Any) -> None:
+def test_a_local_region_has_a_bootstrap_stack_in_either_layout(laptop: Any) -> None:
     target = load_target("laptop.bootstrap", laptop.root)
     laptop.edit("region.yaml", "stacks: whole", "stacks: sliced")
     sliced = load_target("laptop.bootstrap", laptop.root)
@@ -50,7 +50,7 @@ def test_a_rehearsal_has_a_bootstrap_stack_in_either_layout(laptop: Any) -> None
 
 
 @pytest.mark.parametrize("stack", ["lab", "lab.foundation", "", "catalog"])
-def test_a_stack_of_no_environment_is_told_which_there_are(stack: str, laptop: Any) -> None:
+def test_a_stack_without_an_environment_is_reported_with_existing_ones(stack: str, laptop: Any) -> None:
     with pytest.raises(StackError) as error:
         load_target(stack, laptop.root)
 
@@ -87,7 +87,7 @@ def test_a_sliced_environment_refuses_all_but_its_slices(stack: str, what: str, 
     )
 
 
-def test_only_a_rehearsal_makes_its_own_clusters(laptop: Any) -> None:
+def test_only_a_local_region_creates_its_clusters(laptop: Any) -> None:
     laptop.edit(
         "region.yaml",
         "stage: rehearsal",
@@ -104,7 +104,7 @@ def test_only_a_rehearsal_makes_its_own_clusters(laptop: Any) -> None:
     )
 
 
-def test_wrong_data_is_told_before_anything_is_registered(laptop: Any) -> None:
+def test_invalid_data_is_reported_before_any_registration(laptop: Any) -> None:
     laptop.edit("tenants/globex.yaml", "vpc: globex", "vpc: initech")
 
     with pytest.raises(SpecError, match=r"^environments/laptop: 1 problem\n  tenants/globex\.yaml:\d+ "):

@@ -141,7 +141,7 @@ def test_a_silent_end_by_a_signal_is_named(provider: Any) -> None:
     )
 
 
-def test_a_command_that_cannot_start_says_with_what_and_where(provider: Any, tmp_path: Path) -> None:
+def test_a_command_that_cannot_start_is_reported_with_its_folder(provider: Any, tmp_path: Path) -> None:
     inputs = {"create": "true", "interpreter": ["/no/such/shell"], "dir": str(tmp_path)}
 
     assert failure(provider, inputs) == (
@@ -178,7 +178,7 @@ def test_each_long_line_of_a_secret_is_masked(provider: Any, log: Log) -> None:
 @pytest.mark.parametrize(
     ("logging", "expected"), [("none", []), ("stdout", ["out"]), ("stderr", ["err"]), (None, ["err", "out"])]
 )
-def test_logging_chooses_what_is_shown(provider: Any, log: Log, logging: str | None, expected: list[str]) -> None:
+def test_logging_selects_the_shown_output(provider: Any, log: Log, logging: str | None, expected: list[str]) -> None:
     inputs = {"create": "echo out; echo err >&2", **({"logging": logging} if logging else {})}
 
     made = create(provider, inputs).plain
@@ -186,7 +186,7 @@ def test_logging_chooses_what_is_shown(provider: Any, log: Log, logging: str | N
     assert (sorted(log.lines), made["stdout"], made["stderr"]) == (expected, "out", "err")
 
 
-def test_what_a_command_leaves_in_the_background_does_not_hold_it(provider: Any, tmp_path: Path) -> None:
+def test_background_processes_of_a_command_do_not_block_it(provider: Any, tmp_path: Path) -> None:
     made = create(provider, {"create": f"sleep 60 & echo $! > {tmp_path}/pid; echo done"}).plain
 
     os.kill(int((tmp_path / "pid").read_text()), 9)  # Fails if the process has been waited for.
@@ -216,7 +216,7 @@ def _is_running(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("token", ["command:local:run", "command:remote:Command", "command:remote:CopyToRemote"])
-def test_what_is_not_done_is_an_error_that_says_so(provider: Any, token: str) -> None:
+def test_unsupported_operations_are_an_error(provider: Any, token: str) -> None:
     expected = f"this stand-in for pulumi-command does not support {token}, only command:local:Command; {INSTALL}"
 
     with pytest.raises(ProviderError) as error:
@@ -227,7 +227,7 @@ def test_what_is_not_done_is_an_error_that_says_so(provider: Any, token: str) ->
     assert str(error.value) == expected
 
 
-def test_all_problems_of_the_inputs_are_named_at_once() -> None:
+def test_all_problems_of_the_inputs_are_reported_together() -> None:
     inputs = {"create": 1, "environment": {"A": 1}, "logging": "all", "assetPaths": ["*"], "creat": "x"}
 
     assert problems(inputs) == [

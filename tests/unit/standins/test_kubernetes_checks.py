@@ -27,7 +27,7 @@ def _complete(
     return complete(provider_pb2.CheckRequest(urn=urn, **request), plain, old or {}, cluster)
 
 
-def test_the_kind_comes_from_the_type() -> None:
+def test_the_kind_is_derived_from_the_type() -> None:
     body, problems = _complete({"metadata": {"name": "cm"}})
 
     assert (body, problems) == ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}}, [])
@@ -56,7 +56,7 @@ def test_an_unnamed_object_keeps_the_name_it_got() -> None:
     assert body["metadata"] == {"labels": {"a": "b"}, **old["metadata"]}
 
 
-def test_a_name_that_is_taken_away_is_not_kept() -> None:
+def test_a_removed_name_is_not_kept() -> None:
     body, _ = _complete({}, {"metadata": {"name": "mine"}}, randomSeed=b"seed")
 
     assert body["metadata"]["name"].startswith("cm-")
@@ -123,7 +123,7 @@ def test_metadata_of_another_type_is_a_problem() -> None:
 
 
 @pytest.mark.usefixtures("api_server")
-def test_the_namespace_comes_from_the_cluster_for_kinds_that_have_one(tmp_path: Path) -> None:
+def test_the_cluster_provides_the_default_namespace_of_namespaced_kinds(tmp_path: Path) -> None:
     cluster = Cluster(str(tmp_path / "kubeconfig"), None, namespace="here")
     namespace = "urn:pulumi:dev::toy::kubernetes:core/v1:Namespace::ns"
     future = "urn:pulumi:dev::toy::kubernetes:future.dev/v1:Thing::x"

@@ -91,7 +91,7 @@ def test_a_component_and_its_objects_are_registered_in_order(kube: Any, monitor:
 
 
 @pytest.mark.usefixtures("api_server")
-def test_a_prefix_may_be_empty_waits_skipped_and_what_came_of_a_secret_is_one(
+def test_prefixes_may_be_empty_waits_are_skipped_and_secrets_stay_secret(
     kube: Any, monitor: tuple[Monitor, str]
 ) -> None:
     servicer, address = monitor
@@ -118,7 +118,7 @@ def test_inputs_that_a_preview_does_not_know_make_no_objects(
 
 
 @pytest.mark.usefixtures("api_server")
-def test_what_needs_a_refused_object_is_not_tried(kube: Any, monitor: tuple[Monitor, str]) -> None:
+def test_dependents_of_a_rejected_object_are_not_created(kube: Any, monitor: tuple[Monitor, str]) -> None:
     servicer, address = monitor
     servicer.refused = {"Namespace"}
 
@@ -130,7 +130,7 @@ def test_what_needs_a_refused_object_is_not_tried(kube: Any, monitor: tuple[Moni
 
 
 @pytest.mark.usefixtures("api_server")
-def test_a_kind_that_nobody_serves_is_told(kube: Any, monitor: tuple[Monitor, str], engine: Any) -> None:
+def test_an_unserved_kind_is_reported(kube: Any, monitor: tuple[Monitor, str], engine: Any) -> None:
     servicer, address = monitor
     text = LOOM.replace("toy.dev", "future.dev").replace(", namespace: mill", "")
 
@@ -141,7 +141,7 @@ def test_a_kind_that_nobody_serves_is_told(kube: Any, monitor: tuple[Monitor, st
 
 
 @pytest.mark.usefixtures("api_server")
-def test_a_definition_beside_it_tells_whether_a_kind_has_namespaces(kube: Any, monitor: tuple[Monitor, str]) -> None:
+def test_a_definition_in_the_same_input_defines_the_scope_of_a_kind(kube: Any, monitor: tuple[Monitor, str]) -> None:
     servicer, address = monitor
     definition = (
         "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: looms.future.dev}, "

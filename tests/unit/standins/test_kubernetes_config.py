@@ -176,7 +176,7 @@ def test_a_kubeconfig_is_read_when_it_is_needed_and_again_when_it_changed(tmp_pa
     assert cluster.api().server == "http://two"
 
 
-def test_a_kubeconfig_may_be_given_as_its_text(tmp_path: Path) -> None:
+def test_a_kubeconfig_can_be_passed_as_text(tmp_path: Path) -> None:
     text = Path(_kubeconfig(tmp_path / "x", "http://one")).read_text()
 
     assert Cluster(text, "b", namespace="here").api().server == "http://one0"
@@ -200,7 +200,7 @@ def test_representations_show_no_credential() -> None:
     ("inputs", "variable", "expected"),
     [({}, "true", True), ({"deleteUnreachable": "false"}, "true", False), ({"deleteUnreachable": "true"}, "", True)],
 )
-def test_an_input_goes_before_the_vendors_variable(inputs: dict[str, str], variable: str, *, expected: bool) -> None:
+def test_an_input_precedes_the_vendors_variable(inputs: dict[str, str], variable: str, *, expected: bool) -> None:
     variables = {f"kubernetes:config:{name}": value for name, value in inputs.items()}
 
     read = config.read(variables, {"PULUMI_K8S_DELETE_UNREACHABLE": variable})

@@ -41,7 +41,7 @@ def test_create_applies_and_returns_the_live_object(kube: Any, api_server: Any) 
     )
 
 
-def test_create_leaves_an_object_of_others_alone(kube: Any, api_server: Any) -> None:
+def test_create_keeps_an_object_of_others(kube: Any, api_server: Any) -> None:
     api_server.objects[CM_PATH] = {**body(), "metadata": {"name": "a", "namespace": "toy", "uid": "theirs"}}
 
     with pytest.raises(ProviderError) as error:
@@ -54,7 +54,7 @@ def test_create_leaves_an_object_of_others_alone(kube: Any, api_server: Any) -> 
     assert api_server.writes() == []
 
 
-def test_create_takes_over_what_a_killed_run_left(kube: Any, api_server: Any) -> None:
+def test_create_adopts_objects_of_a_killed_run(kube: Any, api_server: Any) -> None:
     kube.create(body(data={"v": "1"}))
 
     assert decode(kube.create(body(data={"v": "2"})).properties).plain["metadata"]["uid"] == "uid-1"
@@ -64,7 +64,7 @@ def test_create_takes_over_what_a_killed_run_left(kube: Any, api_server: Any) ->
 CHOSEN = {"pulumi.com/patchFieldManager": "shared"}
 
 
-def test_a_shared_field_manager_takes_over_only_what_the_same_resource_made(kube: Any, api_server: Any) -> None:
+def test_a_shared_field_manager_only_adopts_objects_of_the_same_resource(kube: Any, api_server: Any) -> None:
     kube.create(body(annotations=CHOSEN))
 
     assert decode(kube.create(body(annotations=CHOSEN)).properties).plain["metadata"]["uid"] == "uid-1"
@@ -80,7 +80,7 @@ def test_a_shared_field_manager_takes_over_only_what_the_same_resource_made(kube
     )
 
 
-def test_an_object_of_a_shared_field_manager_without_a_maker_is_left_alone(kube: Any, api_server: Any) -> None:
+def test_an_object_of_a_shared_field_manager_without_an_owner_is_kept(kube: Any, api_server: Any) -> None:
     kube.create(body(annotations=CHOSEN))
     api_server.objects[CM_PATH]["metadata"]["annotations"] = CHOSEN
 
@@ -203,7 +203,7 @@ def test_refusals_name_field_and_remedy(
     assert str(error.value) == expected
 
 
-def test_patch_force_takes_fields_over(kube: Any, api_server: Any) -> None:
+def test_patch_force_takes_over_fields(kube: Any, api_server: Any) -> None:
     kube.update(body(), body(annotations={"pulumi.com/patchForce": "true"}))
 
     assert api_server.requests[-1][2]["force"] == "true"

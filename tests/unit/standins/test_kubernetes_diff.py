@@ -39,7 +39,7 @@ def kinds(answer: Any) -> dict[str, Any]:
     return {path: one.kind for path, one in answer.detailedDiff.items()}
 
 
-def test_equal_inputs_are_no_change_whatever_the_cluster_added(provider: Any) -> None:
+def test_equal_inputs_are_no_change_with_any_additions_of_the_cluster(provider: Any) -> None:
     state = {**config_map(data={"v": "1"}), "status": {"seen": True}}
 
     answer = diff(provider, config_map(data={"v": "1"}), config_map(data={"v": "1"}), state)

@@ -60,7 +60,7 @@ def test_scalars_are_read_as_kubernetes_reads_them(text: str, value: Any) -> Non
     assert type(loaded(text)) is type(value)
 
 
-def test_documents_that_are_no_object_are_left_out_and_a_namespace_is_given_where_one_is_missing() -> None:
+def test_documents_without_an_object_are_skipped_and_missing_namespaces_are_set() -> None:
     text = FILE.split("---\nkind: Loom", maxsplit=1)[0] + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: c}}"
 
     found = decode_yaml(text, "toy", lambda _, kind: kind == "ConfigMap")

@@ -40,7 +40,7 @@ def test_files_patterns_texts_and_plain_objects_are_read_in_this_order_and_lists
     assert gather(CONFIG_GROUP, {}) == []
 
 
-def test_every_file_that_cannot_be_read_is_told(folder: Path) -> None:
+def test_every_unreadable_file_is_reported(folder: Path) -> None:
     (folder / "c.yaml").write_bytes(b"\xff")
     given = {"files": ["a.yaml", "missing.yaml", "nothing-*.yaml", "c.yaml", "http://127.0.0.1:1/x.yaml"]}
 
@@ -55,7 +55,7 @@ def test_every_file_that_cannot_be_read_is_told(folder: Path) -> None:
     ]
 
 
-def test_every_object_that_is_none_is_told() -> None:
+def test_every_invalid_object_is_reported() -> None:
     given = {
         "yaml": "a text\n---\n[a, list]\n---\n{apiVersion: v1, kind: ConfigMap}\n---\n{a: map}",
         "objs": [config_map("a"), {"kind": "Loom", "metadata": {"name": "b"}}],
@@ -74,14 +74,14 @@ def test_every_object_that_is_none_is_told() -> None:
     ]
 
 
-def test_text_that_is_no_yaml_is_told_with_its_file(folder: Path) -> None:
+def test_invalid_yaml_is_reported_with_its_file(folder: Path) -> None:
     (folder / "a.yaml").write_text("a: b: c")
 
     with pytest.raises(ProviderError, match=r"(?s)^'a.yaml' cannot be read: .*line 1, column 5"):
         gather(CONFIG_FILE, {"file": "a.yaml"})
 
 
-def test_a_namespace_is_given_where_it_is_known_to_be_missing() -> None:
+def test_a_namespace_is_only_set_if_it_is_known_to_be_missing() -> None:
     scopes = {"ConfigMap": True, "Node": False}
     objects = [
         config_map("a"),
@@ -115,7 +115,7 @@ def order(*objects: dict[str, Any]) -> dict[str, set[str]]:
     return {str(name): {str(other) for other in before} for name, before in dependencies(objects).items()}
 
 
-def test_namespaces_and_kinds_come_before_what_is_of_them_and_the_rest_as_annotated() -> None:
+def test_namespaces_and_kinds_precede_their_objects_and_others_follow_annotations() -> None:
     loom = {"apiVersion": "toy.dev/v1", "kind": "Loom", "metadata": {"name": "a", "namespace": "mill"}}
     after = {DEPENDS_ON: "/namespaces/mill/ConfigMap/b, toy.dev/namespaces/mill/Loom/a,/Namespace/mill"}
 
@@ -130,7 +130,7 @@ def test_namespaces_and_kinds_come_before_what_is_of_them_and_the_rest_as_annota
     }
 
 
-def test_what_cannot_be_ordered_is_told_at_once() -> None:
+def test_unorderable_objects_are_reported_together() -> None:
     bad = {DEPENDS_ON: "ConfigMap/b,/namespaces/mill/ConfigMap/x"}
 
     with pytest.raises(ProviderError) as error:
@@ -143,7 +143,7 @@ def test_what_cannot_be_ordered_is_told_at_once() -> None:
     ]
 
 
-def test_a_circle_is_told() -> None:
+def test_a_cycle_is_reported() -> None:
     with pytest.raises(ProviderError) as error:
         order(
             config_map("a", annotations={DEPENDS_ON: "/ConfigMap/b"}),

@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("_kubectl", "folder")
-def test_programs_get_what_kustomize_makes_of_a_folder(kube: Any) -> None:
+def test_programs_get_the_output_of_kustomize(kube: Any) -> None:
     request = provider_pb2.InvokeRequest(tok=FUNCTION, args=encode({"directory": "looms"}))
 
     answer = kube.provider.Invoke(request, None)
@@ -49,7 +49,7 @@ def test_programs_get_what_kustomize_makes_of_a_folder(kube: Any) -> None:
 
 
 @pytest.mark.usefixtures("_kubectl")
-def test_what_kustomize_refuses_is_told_in_its_words(folder: Path) -> None:
+def test_errors_of_kustomize_are_reported_verbatim(folder: Path) -> None:
     (folder / "kustomization.yaml").write_text("namePrefx: warp-\n")
 
     with pytest.raises(ProviderError, match=r"^kustomize: 'looms': .*unknown field \"namePrefx\""):
@@ -77,7 +77,7 @@ def test_it_needs_a_kubectl(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(error.value) == "kustomize: kubectl, which builds the folder, is not on PATH; install it"
 
 
-def test_a_build_that_does_not_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_does_not_end_is_aborted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = folder.parent / "kubectl"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     slow.chmod(slow.stat().st_mode | stat.S_IXUSR)

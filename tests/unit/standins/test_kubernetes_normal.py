@@ -43,7 +43,7 @@ def test_a_quantity_has_the_largest_suffix_that_needs_no_fraction(given: object,
 
 
 @pytest.mark.parametrize("given", ["", "much", "1 Gi", "Mi", "0x10", True, None, ["1"]])
-def test_what_is_no_quantity_is_left_for_the_api_server_to_refuse(given: object) -> None:
+def test_invalid_quantities_are_left_to_the_api_server(given: object) -> None:
     assert canonical(given) is given
 
 

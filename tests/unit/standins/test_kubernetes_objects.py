@@ -28,13 +28,13 @@ URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::cm"
         ({"a": {"b": 1}}, {"a": {"b": 1}}, {"a": "text"}, {"a": "text"}, "another type"),
     ],
 )
-def test_inputs_follow_only_what_moved_outside(
+def test_inputs_only_follow_external_changes(
     given: object, recorded: object, live: object, expected: object, why: str
 ) -> None:
     assert bodies.overlay(given, recorded, live) == expected, why
 
 
-def test_outputs_are_the_live_object_without_managed_fields_and_what_it_was_made_from() -> None:
+def test_outputs_are_the_live_object_without_managed_fields_and_with_its_inputs() -> None:
     live = {"metadata": {"name": "cm", "uid": "u", "managedFields": [{"manager": "m"}]}, "data": {}, "status": {}}
     inputs = {"apiVersion": "v2", "data": {}}
     kept = {
@@ -125,7 +125,7 @@ def test_nulls_are_left_out() -> None:
     assert bodies.without_nulls({"a": None, "b": [{"c": None, "d": 0}]}) == {"b": [{"d": 0}]}
 
 
-def test_what_kubectl_copied_of_a_secret_is_secret_and_never_an_input() -> None:
+def test_kubectls_copy_of_a_secret_is_secret_and_never_an_input() -> None:
     copy = "kubectl.kubernetes.io/last-applied-configuration"
     annotations = {"mine": "1", copy: '{"data": {"pw": "Z2VoZWlt"}}', "jacquard.dev/made-by": URN}
     live = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "annotations": annotations}}

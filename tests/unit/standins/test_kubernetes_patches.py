@@ -23,9 +23,7 @@ def delete(kube: Any, state: dict[str, Any]) -> None:
     kube.provider.Delete(request, None)
 
 
-def test_an_object_of_somebody_else_is_patched_without_a_word_or_a_mark(
-    kube: Any, api_server: Any, engine: Any
-) -> None:
+def test_foreign_objects_are_patched_without_warning_or_mark(kube: Any, api_server: Any, engine: Any) -> None:
     api_server.objects[PATH] = SOMEBODYS
 
     create(kube, preview=True)
@@ -40,7 +38,7 @@ def test_an_object_of_somebody_else_is_patched_without_a_word_or_a_mark(
     assert engine.said == []
 
 
-def test_its_end_applies_the_object_without_fields_if_it_is_there(kube: Any, api_server: Any) -> None:
+def test_deletion_applies_the_object_without_fields_if_it_exists(kube: Any, api_server: Any) -> None:
     api_server.objects[PATH] = SOMEBODYS
     state = create(kube)
     api_server.requests.clear()

@@ -21,7 +21,7 @@ def body(kind: str = "ConfigMap", *, annotations: dict[str, str] | None = None, 
     return {"apiVersion": "toy.dev/v1" if kind == "Loom" else "v1", "kind": kind, "metadata": metadata, **fields}
 
 
-def test_refresh_finds_drift_in_given_fields_only(kube: Any, api_server: Any) -> None:
+def test_refresh_finds_drift_in_declared_fields_only(kube: Any, api_server: Any) -> None:
     inputs = body(data={"v": "1"})
     state = decode(kube.create(inputs).properties).plain
     api_server.objects[CM_PATH]["metadata"]["labels"] = {"by": "others"}
@@ -42,13 +42,13 @@ def test_refresh_finds_drift_of_string_data(kube: Any, api_server: Any) -> None:
     assert (drifted.plain["data"], drifted.secrets) == ({"pw": "b3RoZXI="}, {("data",)})
 
 
-def test_refresh_of_an_object_or_a_kind_that_is_gone(kube: Any) -> None:
+def test_refresh_of_a_missing_object_or_kind(kube: Any) -> None:
     assert kube.read(body(), body()).id == ""
     unserved = provider_pb2.ReadRequest(urn="urn:pulumi:dev::toy::kubernetes:future.dev/v1:X::x", id="toy/a")
     assert kube.provider.Read(unserved, None).id == ""
 
 
-def test_refresh_says_what_is_not_ready(kube: Any, api_server: Any) -> None:
+def test_refresh_reports_unready_objects(kube: Any, api_server: Any) -> None:
     inputs = body("Loom", annotations=AWAITED)
     api_server.objects[LOOM_PATH] = inputs
 
@@ -58,7 +58,7 @@ def test_refresh_says_what_is_not_ready(kube: Any, api_server: Any) -> None:
     assert list(error.value.detail.reasons) == ["condition=Ready: not reported yet"]
 
 
-def test_import_takes_the_whole_live_object_as_inputs(kube: Any, api_server: Any) -> None:
+def test_import_uses_the_whole_live_object_as_inputs(kube: Any, api_server: Any) -> None:
     api_server.objects[CM_PATH] = {**body(data={"v": "1"}), "status": {}}
 
     assert decode(kube.read({}, {}).inputs).plain == body(data={"v": "1"})
@@ -96,7 +96,7 @@ def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: An
     ]
 
 
-def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
+def test_unsupported_operations_are_an_error(kube: Any) -> None:
     install = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
     instead = "declare a HelmRelease of Flux, or read the output of `helm template` with a ConfigFile, or "
     invoke, make = provider_pb2.InvokeRequest, provider_pb2.ConstructRequest
@@ -110,5 +110,5 @@ def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
         assert str(error.value) == f"this stand-in for pulumi-kubernetes does not support {token}; {remedy}{install}"
 
 
-def test_it_says_the_version_it_stands_in_for(kube: Any) -> None:
+def test_the_stand_in_reports_the_replaced_version(kube: Any) -> None:
     assert kube.provider.GetPluginInfo(None, None).version == "4.34.2"

@@ -36,7 +36,7 @@ def test_delete_waits_for_finalizers_and_names_them(kube: Any, api_server: Any) 
     assert str(error.value) == "ConfigMap toy/a: not deleted after 0 s: deletion is blocked by toy.dev/hold"
 
 
-def test_delete_leaves_an_object_that_others_made_anew(kube: Any, api_server: Any) -> None:
+def test_delete_keeps_a_recreated_object_of_others(kube: Any, api_server: Any) -> None:
     state = decode(kube.create(body()).properties).plain
     api_server.objects[CM_PATH]["metadata"]["uid"] = "theirs"
 

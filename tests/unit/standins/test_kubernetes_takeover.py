@@ -39,7 +39,7 @@ def test_everything_moves_that_the_vendors_provider_wrote(manager: str) -> None:
     assert move == takeover.Move([other, {**ours, "fieldsV1": data("a", "gone")}], ())
 
 
-def test_what_moves_joins_what_is_ours_already() -> None:
+def test_moved_fields_are_merged_with_ours() -> None:
     move = takeover.moved(held(entry("ours", data("a"), "Apply"), entry("pulumi-kubernetes", data("b"))), "ours", [])
 
     assert move is not None
@@ -48,7 +48,7 @@ def test_what_moves_joins_what_is_ours_already() -> None:
     ]
 
 
-def test_of_what_people_set_only_that_moves_which_is_or_was_declared() -> None:
+def test_only_declared_fields_of_users_are_moved() -> None:
     by_hand = entry("kubectl-edit", {**data("old", "new", "theirs"), "f:metadata": {"f:labels": {"f:l": {}}}})
 
     move = takeover.moved(held(by_hand), "ours", [{"data": {"old": "1"}}, {"data": {"new": "1"}}])
@@ -71,7 +71,7 @@ def test_of_what_people_set_only_that_moves_which_is_or_was_declared() -> None:
         (entry("jacquard-window", data("a"), "Apply"), "the keeper's of a window"),
     ],
 )
-def test_what_belongs_to_somebody_else_stays(other: dict[str, Any], why: str) -> None:
+def test_fields_of_other_managers_are_kept(other: dict[str, Any], why: str) -> None:
     mine = entry("jacquard", data("b"), "Apply")
 
     assert takeover.moved(held(mine, other), "jacquard", [{"data": {"a": "1"}}]) is None, why
@@ -89,7 +89,7 @@ PORTS = {
 }
 
 
-def test_items_of_lists_are_told_by_their_keys_and_values() -> None:
+def test_list_items_are_identified_by_keys_and_values() -> None:
     body = {"spec": {"ports": [{"port": 81, "name": "x"}], "finalizers": ["b"]}}
 
     assert field_sets.of_body(PORTS, body) == {
@@ -130,7 +130,7 @@ def test_an_apply_after_a_take_over_is_foreseen() -> None:
     assert "data" not in after
 
 
-def test_a_take_over_from_people_is_told_and_survives_a_busy_controller(
+def test_a_takeover_from_users_is_reported_and_survives_a_busy_controller(
     kube: Any, api_server: Any, engine: Any
 ) -> None:
     inputs = {**BODY, "data": {"v": "1"}}
@@ -155,7 +155,7 @@ def test_a_take_over_from_people_is_told_and_survives_a_busy_controller(
     ]
 
 
-def test_a_conflict_with_somebody_else_is_an_error_in_a_preview_too(kube: Any, api_server: Any) -> None:
+def test_a_conflict_with_another_manager_is_an_error_in_a_preview_too(kube: Any, api_server: Any) -> None:
     inputs = {**BODY, "data": {"v": "1"}}
     state = decode(kube.create(inputs).properties).plain
     api_server.objects[CM_PATH]["metadata"]["managedFields"] = [entry("pulumi-kubernetes", data("v"))]
@@ -185,7 +185,7 @@ def adopting(configure: Any, api_server: Any, tmp_path: Path, monkeypatch: pytes
     return configure(kubeconfig=str(tmp_path / "kubeconfig"))
 
 
-def test_what_the_vendors_provider_made_is_taken_over_where_somebody_says_so(adopting: Any, api_server: Any) -> None:
+def test_objects_of_the_vendors_provider_are_adopted_on_request(adopting: Any, api_server: Any) -> None:
     metadata = {**BODY["metadata"], "annotations": {"pulumi.com/patchFieldManager": "shared"}}
     made = decode(adopting.create({**CHANGED, "metadata": metadata}).properties).plain
 
@@ -195,14 +195,14 @@ def test_what_the_vendors_provider_made_is_taken_over_where_somebody_says_so(ado
     assert api_server.objects[CM_PATH]["metadata"]["annotations"]["jacquard.dev/made-by"] == URN
 
 
-def test_a_preview_foresees_what_is_taken_over(adopting: Any, api_server: Any, engine: Any) -> None:
+def test_a_preview_reports_adoptions(adopting: Any, api_server: Any, engine: Any) -> None:
     planned = decode(adopting.create(CHANGED, preview=True).properties).plain
 
     assert (planned["data"], engine.said) == ({"v": "2"}, [])
     assert {method for method, _ in api_server.writes()} == {"PATCH dry-run", "PUT dry-run"}
 
 
-def test_what_another_resource_of_ours_made_is_left_alone_all_the_same(adopting: Any, api_server: Any) -> None:
+def test_objects_of_our_other_resources_are_kept_all_the_same(adopting: Any, api_server: Any) -> None:
     maker = {"jacquard.dev/made-by": "urn:pulumi:other::toy::kubernetes:core/v1:ConfigMap::r"}
     api_server.objects[CM_PATH]["metadata"]["annotations"] = maker
 

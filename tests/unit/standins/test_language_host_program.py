@@ -86,7 +86,7 @@ def test_a_python_that_does_not_run_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_plugins_are_those_that_installed_packages_ask_for() -> None:
+def test_plugins_are_those_that_installed_packages_require() -> None:
     installed = Interpreter(python=Path(sys.executable), virtualenv=None)
 
     assert [plugin for plugin in installed.plugins() if plugin.name in ("command", "kubernetes")] == [
@@ -95,7 +95,7 @@ def test_plugins_are_those_that_installed_packages_ask_for() -> None:
     ]
 
 
-def test_distributions_without_what_only_others_need() -> None:
+def test_distributions_without_dependencies_of_others() -> None:
     installed = Interpreter(python=Path(sys.executable), virtualenv=None)
 
     every, top = installed.distributions(transitive=True), installed.distributions(transitive=False)
@@ -152,7 +152,7 @@ def test_exit_codes_in_words(code: int, expected: str) -> None:
     assert program.failure(code) == expected
 
 
-def test_the_exec_script_lies_beside_the_host_or_where_the_launcher_says(tmp_path: Path) -> None:
+def test_the_exec_script_is_next_to_the_host_or_at_the_launchers_path(tmp_path: Path) -> None:
     script = tmp_path / "pulumi-language-python-exec"
     script.touch()
 

@@ -62,7 +62,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         ("import os; os.kill(os.getpid(), 9)", "the program was terminated by SIGKILL", False),
     ],
 )
-def test_the_end_of_a_program_is_told(run: Any, source: str, error: str, *, bail: bool) -> None:
+def test_the_exit_of_a_program_is_reported(run: Any, source: str, error: str, *, bail: bool) -> None:
     assert run(source) == language_pb2.RunResponse(error=error, bail=bail)
 
 
@@ -112,7 +112,7 @@ def _pack(tmp_path: Path, kind: str = "analyzer") -> Any:
     return language_pb2.RunPluginRequest(kind=kind, info=info, pwd=str(tmp_path), args=["127.0.0.1:2"], env=environment)
 
 
-def test_a_policy_pack_streams_what_it_writes_and_its_exit_code(run: Any, tmp_path: Path) -> None:
+def test_a_policy_pack_streams_its_output_and_its_exit_code(run: Any, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text(
         "import sys, select; print('port'); print('oops', file=sys.stderr)\n"
         "assert not select.select([sys.stdin], [], [], 0)[0], 'stdin has ended'\n"
@@ -140,7 +140,7 @@ def test_other_kinds_of_plugins_are_refused(run: Any, tmp_path: Path) -> None:
     )
 
 
-def test_an_install_changes_nothing_and_says_what_is_used(run: Any, tmp_path: Path) -> None:
+def test_an_install_changes_nothing_and_reports_the_interpreter(run: Any, tmp_path: Path) -> None:
     request = language_pb2.InstallDependenciesRequest(info=language_pb2.ProgramInfo(root_directory=str(tmp_path)))
 
     [message] = run.host.InstallDependencies(request, Context())

@@ -24,7 +24,7 @@ def recorded_by_vendor() -> list[Recorded]:
     return laptop + list(recorded_states.of_programs())
 
 
-def test_what_the_vendors_provider_recorded_is_continued_without_a_step(standin: DrivenStandIn) -> None:
+def test_states_of_the_vendors_provider_are_continued_without_steps(standin: DrivenStandIn) -> None:
     steps = {
         str(item): standin.diff(item.urn, item.inputs, item.outputs, standin.check(item.urn, item.inputs, item.inputs))
         for item in recorded_by_vendor()
@@ -40,7 +40,7 @@ def test_inputs_are_kept_as_the_vendors_provider_keeps_them(standin: DrivenStand
     assert [name for name, same in checked.items() if not same] == []
 
 
-def test_the_vendors_way_of_comparing_finds_nothing_in_what_it_recorded_itself() -> None:
+def test_the_vendors_comparison_finds_no_changes_in_its_own_states() -> None:
     found = {str(item): vendor_diff(item.outputs, item.inputs) for item in recorded_by_vendor()}
 
     assert {name: change for name, change in found.items() if change} == {}
@@ -135,8 +135,6 @@ def test_an_older_state_plans_nothing_here_and_once_refreshed_nothing_there(stan
         ),
     ],
 )
-def test_one_spelling_is_kept_of_what_the_api_server_does_not_tell_apart(
-    given: dict[str, Any], kept: dict[str, Any]
-) -> None:
+def test_equivalent_values_keep_one_spelling(given: dict[str, Any], kept: dict[str, Any]) -> None:
     assert normal(given) == kept
     assert normal(kept) == kept

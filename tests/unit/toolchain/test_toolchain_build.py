@@ -88,9 +88,7 @@ def test_a_family_that_another_clone_has_built_meanwhile_is_not_built_again(go: 
     assert binary.stat() == before
 
 
-def test_a_failed_build_names_its_log_and_goes_on_where_it_was(
-    cache: Path, go: Tool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_build_names_its_log_and_is_resumed(cache: Path, go: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_GO_FAILS", "sigs.k8s.io/kwok/cmd/kwokctl")
     with pytest.raises(ToolchainError) as caught:
         built(KWOK, go=go)
@@ -125,7 +123,7 @@ def test_a_family_that_lost_a_binary_is_built_again(go: Tool) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_another_go_builds_anew_but_no_go_uses_what_is_there(go: Tool) -> None:
+def test_another_go_version_rebuilds_but_without_go_existing_binaries_are_used(go: Tool) -> None:
     built(ETCD, go=go)
 
     assert binaries.missing((ETCD,), (1, 27, 0)) == [ETCD]
@@ -141,7 +139,7 @@ def test_the_newest_go_serves(go: Tool) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_the_developers_folder_comes_first(go: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_developers_folder_is_first(go: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built(ETCD, go=go)
     monkeypatch.setenv("JACQUARD_BINARIES", str(tmp_path))
     assert binaries.path("etcd") != tmp_path / "etcd"

@@ -18,7 +18,7 @@ STARTED = (
 COMPILED = re.compile(r"^# code object from '?(.*\.py)'?$", re.MULTILINE)
 
 
-def test_nothing_is_compiled_where_nobody_may_write_bytecode(tmp_path: Path) -> None:
+def test_nothing_is_compiled_if_bytecode_cannot_be_written(tmp_path: Path) -> None:
     variables = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
     writing = {name: value for name, value in variables.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([sys.executable, "-m", "jacquard.lab.toolchain.bytecode"], env=writing, check=True)

@@ -32,7 +32,7 @@ def test_a_ready_machine_has_no_problems() -> None:
     assert checks.problems([ETCD], go=GO, venv=True, find=there, free=plenty) == []
 
 
-def test_all_problems_come_at_once(cache: Path) -> None:
+def test_all_problems_are_reported_together(cache: Path) -> None:
     assert checks.problems([ETCD], go=None, venv=True, find=nowhere, free=lambda _folder: 1 << 20) == [
         "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl",
         "git: is not on PATH; install it with the system's package manager",
@@ -58,7 +58,7 @@ def test_an_unfit_go_is_named(version: tuple[int, int, int] | None, found: str) 
 
 
 @pytest.mark.usefixtures("cache")
-def test_go_and_space_are_asked_for_only_when_something_is_built() -> None:
+def test_go_and_space_are_only_required_for_builds() -> None:
     assert checks.problems([], go=None, venv=False, find=there, free=lambda _folder: 0) == []
 
 
@@ -93,7 +93,7 @@ def test_a_clone_that_cannot_be_written_is_a_problem(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.usefixtures("cache")
-def test_what_an_interrupted_build_left_counts_as_room() -> None:
+def test_files_of_an_interrupted_build_count_as_free_space() -> None:
     objects = binaries.workspace() / "objects"
     objects.mkdir(parents=True)
     with (objects / "one").open("wb") as file:
@@ -113,7 +113,7 @@ def test_missing_ensurepip_names_the_package(cache: Path, monkeypatch: pytest.Mo
     ]
 
 
-def test_tools_are_looked_up_on_path(search_path: Path, fake_go: Path) -> None:
+def test_tools_are_searched_on_path(search_path: Path, fake_go: Path) -> None:
     assert tools.find("go") == Tool(name="go", path=fake_go, version=(1, 26, 8))
     assert tools.find("git") is None
 
@@ -124,5 +124,5 @@ def test_tools_are_looked_up_on_path(search_path: Path, fake_go: Path) -> None:
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 MiB"), (512 << 20, "512 MiB"), (3 << 29, "1.5 GiB")])
-def test_sizes_are_for_people(count: int, text: str) -> None:
+def test_sizes_are_human_readable(count: int, text: str) -> None:
     assert checks.size(count) == text

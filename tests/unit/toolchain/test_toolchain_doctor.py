@@ -15,7 +15,7 @@ from jacquard.lab.toolchain.progress import Progress
 Said = Callable[[Callable[[Progress], None]], str]
 
 
-def test_status_is_for_people_and_for_programs(
+def test_status_is_available_as_text_and_data(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items = [
@@ -56,7 +56,7 @@ def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache
 
 
 @pytest.mark.usefixtures("pip", "search_path")
-def test_the_doctor_knows_the_settings_and_what_is_wrong_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_lists_settings_and_their_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_SPEED", "8")
     monkeypatch.setenv("JACQUARD_CLUSTER", "banana")
     found = [item for item in doctor.report() if item.name in ("JACQUARD_SPEED", "JACQUARD_CLUSTER")]
@@ -92,7 +92,7 @@ def test_an_old_go_does_no_harm_once_everything_is_built(search_path: Path, said
     assert (go.state, go.used) == (State.OK, "not needed, everything is built")
 
 
-def test_tools_are_not_asked_for_a_version_for_ever(search_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_queries_of_tools_have_a_timeout(search_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = search_path / "git"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 600\n")
     slow.chmod(0o755)

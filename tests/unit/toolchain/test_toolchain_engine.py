@@ -153,7 +153,7 @@ def test_missing_plugins_are_fetched_into_the_cache_not_the_users_home(vendor: V
     assert engine.choose(fetch=False) == chosen
 
 
-def test_what_could_not_be_fetched_is_not_tried_again_unasked(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_download_is_not_retried_without_a_request(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     pulumi = vendor.install()
     failed = f"plugin {KUBERNETES} is not installed and cannot be fetched (no such host)"
     assert why(fetch=True) == failed

@@ -19,7 +19,7 @@ EACH = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.nam
 
 
 @EACH
-def test_what_is_built_is_what_go_mod_declares_as_tools(family: Family) -> None:
+def test_built_programs_are_the_tools_in_go_mod(family: Family) -> None:
     go_mod = (family.folder / "go.mod").read_text()
     block = re.search(r"^tool \(\n(.*?)^\)", go_mod, re.MULTILINE | re.DOTALL)
     declared = block[1].split() if block else re.findall(r"^tool (\S+)$", go_mod, re.MULTILINE)
@@ -93,7 +93,7 @@ def test_flags_stamp_the_pinned_version() -> None:
     assert "-X k8s.io/component-base/version.gitMinor=36 " in BY_NAME["kubernetes"].flags()[-1]
 
 
-def test_the_key_follows_from_module_files_and_what_is_built(tree: Path) -> None:
+def test_the_key_depends_on_module_files_and_built_programs(tree: Path) -> None:
     etcd = BY_NAME["etcd"]
     keys = [etcd.digest(), replace(etcd, tags="x").digest(), replace(etcd, stamps=("a.b=c",)).digest()]
     for name in ("go.mod", "go.sum", "main.go"):
@@ -119,7 +119,7 @@ def test_estimates_do_not_change_the_key() -> None:
         (False, "context:lab", {"pulumi"}),
     ],
 )
-def test_only_what_this_machine_needs_is_built(engine: bool, cluster: str, skipped: set[str]) -> None:  # noqa: FBT001  (a table)
+def test_only_programs_for_this_machine_are_built(engine: bool, cluster: str, skipped: set[str]) -> None:  # noqa: FBT001  (a table)
     chosen = {family.name for family in needed(engine=engine, cluster=cluster)}
     assert set(BY_NAME) - chosen == skipped | {family.name for family in (*CONTROLLERS, *LINTERS, *NIGHTLY)}
 

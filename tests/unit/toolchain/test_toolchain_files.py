@@ -36,7 +36,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert caught.value.strerror == "No such file or directory"
 
 
-def test_a_private_file_is_for_its_owner_alone_whatever_it_was_before(tmp_path: Path) -> None:
+def test_a_private_file_is_only_readable_by_its_owner_with_any_previous_mode(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfigs" / "acme.yaml"
 
     assert replace_private(path, b"token")

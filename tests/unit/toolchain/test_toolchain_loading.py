@@ -9,7 +9,7 @@ import pytest
 from jacquard.machine.loading import without_collector
 
 
-def test_the_collector_is_off_while_modules_are_loaded_and_leaves_them_alone_afterwards() -> None:
+def test_the_collector_is_disabled_during_imports_and_ignores_modules_afterwards() -> None:
     try:
         with without_collector():
             off = not gc.isenabled()

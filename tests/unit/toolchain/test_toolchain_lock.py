@@ -43,7 +43,7 @@ def owner(path: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_a_free_lock_is_taken_in_silence_and_left_empty(tmp_path: Path) -> None:
+def test_a_free_lock_is_acquired_silently_and_left_empty(tmp_path: Path) -> None:
     said: list[str] = []
     path = tmp_path / "cache" / "build.lock"
     for _ in range(2):
@@ -60,7 +60,7 @@ def test_an_error_releases_the_lock(tmp_path: Path) -> None:
     assert path.read_text() == ""
 
 
-def test_a_dead_owners_lock_is_taken_over_with_a_word(tmp_path: Path) -> None:
+def test_a_dead_owners_lock_is_taken_over_with_a_message(tmp_path: Path) -> None:
     said: list[str] = []
     path = tmp_path / "build.lock"
     with owner(path) as process:

@@ -67,7 +67,7 @@ def test_another_clone_is_no_repository_of_regions(regions: Path, tree: Path) ->
 
 
 @pytest.mark.parametrize("lacking", ["Pulumi.yaml", "environments"])
-def test_code_that_is_installed_asks_for_a_repository(
+def test_installed_code_requires_a_repository(
     regions: Path, installed: Path, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
     del installed

@@ -100,7 +100,7 @@ def test_a_second_time_nothing_is_written() -> None:
     assert layout() == before
 
 
-def test_what_changed_is_renewed(pulumi: Path) -> None:
+def test_changed_files_are_renewed(pulumi: Path) -> None:
     plugins.lay_out(BUILT)
     pulumi.unlink()
     pulumi.write_text("rebuilt")
@@ -224,7 +224,7 @@ def test_stacks_in_postgres_are_read_one_after_the_other(monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")
-def test_a_passphrase_of_the_users_does_not_reach_a_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_users_passphrase_does_not_reach_a_local_region(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "the user's")
     monkeypatch.setenv("KEPT", "yes")
 

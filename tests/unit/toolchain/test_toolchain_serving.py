@@ -30,7 +30,7 @@ def kinds(variables: dict[str, str]) -> dict[str, Kind]:
     return {provider: one.kind for provider, one in serving(variables).items()}
 
 
-def test_stand_ins_are_told_with_what_they_stand_for(home: Path) -> None:
+def test_stand_ins_are_reported_with_the_replaced_plug_ins(home: Path) -> None:
     found = serving({"PULUMI_HOME": str(home), **ALONE})
 
     assert {provider: str(one) for provider, one in found.items()} == {
@@ -40,17 +40,17 @@ def test_stand_ins_are_told_with_what_they_stand_for(home: Path) -> None:
     assert {provider: PlugIn.parse(str(one)) for provider, one in found.items()} == found
 
 
-def test_the_vendors_are_told_one_by_one(home: Path) -> None:
+def test_the_vendors_plug_ins_are_reported_individually(home: Path) -> None:
     put(home / "plugins" / plugin("kubernetes"), "kubernetes", "\x7fELF")
 
     assert kinds({"PULUMI_HOME": str(home), **ALONE}) == {"kubernetes": Kind.VENDOR, "command": Kind.STAND_IN}
 
 
-def test_what_is_not_installed_can_only_be_fetched_from_the_vendor(tmp_path: Path) -> None:
+def test_missing_plug_ins_can_only_be_downloaded_from_the_vendor(tmp_path: Path) -> None:
     assert set(kinds({"PULUMI_HOME": str(tmp_path), **ALONE}).values()) == {Kind.VENDOR}
 
 
-def test_without_a_home_the_users_own_is_looked_at(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_home_the_users_home_is_searched(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "plugins").rename(home / "moved")
     (home / ".pulumi").mkdir()
     (home / "moved").rename(home / ".pulumi" / "plugins")
@@ -59,7 +59,7 @@ def test_without_a_home_the_users_own_is_looked_at(home: Path, monkeypatch: pyte
     assert set(kinds(ALONE).values()) == {Kind.STAND_IN}
 
 
-def test_what_lies_on_the_path_goes_first_unless_the_engine_is_told_to_ignore_it(home: Path, tmp_path: Path) -> None:
+def test_plug_ins_on_the_path_are_first_unless_the_engine_ignores_it(home: Path, tmp_path: Path) -> None:
     put(tmp_path / "bin", "kubernetes", "\x7fELF")
     variables = {"PULUMI_HOME": str(home), "PATH": str(tmp_path / "bin")}
 
@@ -67,5 +67,5 @@ def test_what_lies_on_the_path_goes_first_unless_the_engine_is_told_to_ignore_it
     assert kinds(variables | ALONE)["kubernetes"] is Kind.STAND_IN
 
 
-def test_what_no_version_of_ours_wrote_is_not_parsed() -> None:
+def test_foreign_files_are_not_parsed() -> None:
     assert PlugIn.parse("another 1.0.0") is None

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("cache")
         (settings.now, settings.NOW, "2026-12-24T12:00:00Z", dt.datetime(2026, 12, 24, 12, tzinfo=dt.UTC)),
     ],
 )
-def test_a_setting_is_taken_and_an_empty_one_is_the_default(
+def test_a_setting_is_used_and_an_empty_one_is_the_default(
     read: Callable[[], object], name: str, value: str, expected: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -76,13 +76,13 @@ def test_a_value_that_means_nothing_is_refused(
     assert str(caught.value) == message
 
 
-def test_without_a_setting_the_clock_says_what_time_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_setting_the_system_clock_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(settings.NOW, raising=False)
     before = dt.datetime.now(tz=dt.UTC)
     assert before <= settings.now() <= dt.datetime.now(tz=dt.UTC)
 
 
-def test_set_up_tells_all_wrong_settings_before_it_does_anything(
+def test_the_setup_reports_all_invalid_settings_before_any_action(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tree: object
 ) -> None:
     del tree

@@ -27,7 +27,7 @@ def test_the_entry_parses_under_python_3_6() -> None:
         ast.parse((paths.ROOT / "jacquard/lab/toolchain" / name).read_text(), feature_version=(3, 6))
 
 
-def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_old_python_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
     assert entry.main() == 1
     assert capsys.readouterr().err == (
@@ -37,7 +37,7 @@ def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 
 @pytest.mark.usefixtures("pip", "search_path")
-def test_a_bare_machine_is_told_everything_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bare_machine_gets_all_problems_together(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run([]) == 1
     assert capsys.readouterr().err == (
         "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl\n"
@@ -101,7 +101,7 @@ def test_clusters_of_others_need_no_kubernetes(
     ]
 
 
-def test_python_alone_needs_no_go_and_builds_nothing(
+def test_the_python_setup_needs_no_go_and_builds_nothing(
     machine: Any, cache: Path, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup.tools, "find", _never)
@@ -118,7 +118,7 @@ def _never(*_: object, **__: object) -> Any:
 
 
 @pytest.mark.usefixtures("machine")
-def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: Path, said: Said) -> None:
+def test_cleaning_removes_files_of_the_setup_and_keeps_regions(tree: Path, cache: Path, said: Said) -> None:
     said(setup.set_up)
     (tree / "jacquard.egg-info").mkdir()
     (tree / ".mypy_cache").mkdir()
@@ -207,7 +207,7 @@ def installed(machine: None, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_others_installed_is_not_cleaned(tree: Path, said: Said) -> None:
+def test_foreign_installations_are_not_cleaned(tree: Path, said: Said) -> None:
     paths.VENV.mkdir()
     (tree / "other.egg-info").mkdir()
 
@@ -218,7 +218,7 @@ def test_what_others_installed_is_not_cleaned(tree: Path, said: Said) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_set_up_leaves_the_virtual_environment_of_others_alone(tree: Path, said: Said) -> None:
+def test_the_setup_keeps_a_foreign_virtual_environment(tree: Path, said: Said) -> None:
     (tree / "requirements.lock").unlink()
 
     said(setup.set_up)

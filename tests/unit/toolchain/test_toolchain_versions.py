@@ -22,7 +22,7 @@ from jacquard.lab.toolchain import versions
         ("", None),
     ],
 )
-def test_a_version_is_found_in_what_a_tool_prints(text: str, expected: versions.Version | None) -> None:
+def test_a_version_is_parsed_from_the_output_of_a_tool(text: str, expected: versions.Version | None) -> None:
     assert versions.parse(text) == expected
 
 

@@ -76,7 +76,7 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
     ],
     ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
 )
-def test_only_what_a_change_concerns_is_renewed(
+def test_only_affected_parts_are_renewed(
     pip: Any, change: Callable[[], object], expected: list[str], said: Said
 ) -> None:
     (paths.ROOT / "more").mkdir()

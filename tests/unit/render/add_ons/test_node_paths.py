@@ -20,7 +20,7 @@ def toolkit(**shape: Any) -> dict[str, str]:
     return {entry["name"]: entry["value"] for entry in values.get("toolkit", {}).get("env", ())}
 
 
-def test_the_toolkit_adds_a_file_to_the_containerd_of_k0s_and_leaves_its_own_alone() -> None:
+def test_the_toolkit_adds_a_file_to_the_containerd_of_k0s_and_keeps_its_main_file() -> None:
     assert toolkit(node_paths=K0S) == {
         "CONTAINERD_CONFIG": "/etc/k0s/nvidia-toolkit.toml",
         "CONTAINERD_SOCKET": "/run/k0s/containerd.sock",

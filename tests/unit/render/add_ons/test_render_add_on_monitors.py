@@ -39,7 +39,7 @@ def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
     return objects_of(given)
 
 
-def test_nothing_waits_for_monitors_where_nobody_has_their_kinds(inputs_of: Any) -> None:
+def test_monitors_are_not_awaited_in_clusters_without_their_kinds(inputs_of: Any) -> None:
     plain = objects_of(inputs_of(AddOnsInput)[0])
 
     assert [item for item in plain if item.kind == "PrometheusRule"] == []
@@ -56,7 +56,7 @@ def test_alerts_of_a_cluster_name_its_region_tenant_and_cluster(laptop: Environm
     }
 
 
-def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(laptop: Environment) -> None:
+def test_add_ons_with_monitors_wait_for_their_kinds_and_the_cni_does_not(laptop: Environment) -> None:
     made = items(laptop)
     waits = {item.name for item in made if {"name": "monitoring"} in item.body.get("spec", {}).get("dependsOn", ())}
     releases = [item for item in made if item.kind == "HelmRelease"]
@@ -91,7 +91,7 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
         ),
     ],
 )
-def test_an_alert_is_about_what_the_cluster_has(
+def test_an_alert_only_covers_existing_add_ons(
     laptop: Environment, without: tuple[str, ...], alerts: list[str]
 ) -> None:
     *_, rule = items(laptop, *without)

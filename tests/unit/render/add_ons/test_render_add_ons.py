@@ -71,7 +71,7 @@ def test_a_cluster_without_gpus_has_no_add_on_for_them(laptop: Environment) -> N
     assert "gpus" not in chosen(laptop, "acme-train", pools=plain)
 
 
-def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> None:
+def test_an_add_on_depends_on_its_requirements_and_waits_for_them(inputs_of: Any) -> None:
     given = inputs_of(AddOnsInput)[0]
 
     releases = [item for item in objects_of(given) if item.kind == "HelmRelease"]
@@ -105,7 +105,7 @@ def test_cilium_changes_its_ways_above_200_nodes() -> None:
     assert ways(201) == [True, False, False]
 
 
-def test_cilium_leaves_the_configuration_of_multus_alone() -> None:
+def test_cilium_keeps_the_configuration_of_multus() -> None:
     assert cilium(SMALL)["cni"] == {"exclusive": True}
     assert cilium(replace(SMALL, attachments=True))["cni"] == {"exclusive": False}
 
@@ -120,7 +120,7 @@ def test_networks_take_addresses_from_the_prefix_of_the_vpc_and_call_the_api_ser
     assert calico(SMALL)["kubernetesServiceEndpoint"] == {"host": "10.3.0.1", "port": "6443"}
 
 
-def test_what_makes_nodes_ready_waits_for_no_ready_node() -> None:
+def test_add_ons_that_make_nodes_ready_wait_for_no_ready_node() -> None:
     values = cilium(SMALL)
 
     assert values["tolerations"] == EVERY_TAINT
@@ -174,7 +174,7 @@ def test_the_driver_of_gpus_and_the_discovery_of_features_are_not_brought_twice(
     assert (values["driver"], values["nfd"]) == ({"enabled": False}, {"enabled": False})
 
 
-def test_the_driver_of_claims_gives_compute_domains_and_no_gpus() -> None:
+def test_the_dra_driver_provides_compute_domains_and_no_gpus() -> None:
     values = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink={"gb200": 18}))
 
     assert values["resources"] == {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}}
@@ -182,7 +182,7 @@ def test_the_driver_of_claims_gives_compute_domains_and_no_gpus() -> None:
     assert "containers" not in values["controller"]
 
 
-def test_agents_of_claims_run_on_nodes_of_nvlink_racks_alone() -> None:
+def test_agents_of_claims_only_run_on_nodes_of_nvlink_racks() -> None:
     agents = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink={"gb300": 18, "gb200": 18}))["kubeletPlugin"]
 
     [term] = agents["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -191,7 +191,7 @@ def test_agents_of_claims_run_on_nodes_of_nvlink_racks_alone() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "said"), [({"gb200": 18}, None), ({"gb200": 18, "wide": 36}, "36")])
-def test_the_controller_is_told_of_domains_beyond_those_it_knows(nodes: dict[str, int], said: str | None) -> None:
+def test_the_controller_gets_the_maximum_domain_size_above_its_default(nodes: dict[str, int], said: str | None) -> None:
     controller = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink=nodes))["controller"]
 
     env = controller.get("containers", {}).get("computeDomain", {}).get("env", [])
@@ -205,7 +205,7 @@ def test_metrics_of_many_nodes_take_more_memory() -> None:
     assert (memory(100), memory(1500)) == ("200Mi", "3000Mi")
 
 
-def test_faults_of_gpus_are_looked_for_where_there_are_gpus(laptop: Environment) -> None:
+def test_gpu_faults_are_only_detected_in_clusters_with_gpus(laptop: Environment) -> None:
     def conditions(*kinds: str) -> set[str]:
         settings = VALUES["node-problem-detector"](replace(SMALL, checks=checks_by_type(laptop, kinds)))["settings"]
         assert "/custom-config/node-monitor.json" in settings["log_monitors"]
@@ -229,7 +229,7 @@ def test_faults_of_gpus_are_looked_for_where_there_are_gpus(laptop: Environment)
         ("tigera-operator", {(): SERVICE}),
     ],
 )
-def test_no_job_of_a_tenant_drives_out_what_has_no_priority_by_itself(
+def test_pods_without_priority_are_not_preempted_by_jobs_of_tenants(
     chart: str, priorities: dict[tuple[str, ...], str]
 ) -> None:
     values = VALUES[chart](SMALL)

@@ -36,7 +36,7 @@ def test_the_management_cluster_knows_nothing_of_a_repository() -> None:
     assert {item.cluster for item in logins} == {placed.name}
 
 
-def test_what_flux_applies_names_no_other_namespace_and_no_other_cluster() -> None:
+def test_objects_of_flux_reference_no_other_namespace_and_no_other_cluster() -> None:
     environment = load_environment("eu-south-03a", paths.ROOT / "environments")
     found = [item for item in everything(environment) if item.cluster != MANAGEMENT and "toolkit" in item.api_version]
 
@@ -53,7 +53,7 @@ def test_a_range_of_versions_is_followed_as_well_as_a_branch() -> None:
     assert (applied["path"], applied["interval"]) == ("./", "1m")
 
 
-def test_the_end_of_a_hand_over_is_not_the_end_of_what_the_tenant_runs() -> None:
+def test_the_end_of_a_hand_over_keeps_the_tenants_objects() -> None:
     given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, branch="main"), placement={})
     place, *_, repository, applied = objects(given.render())
 

@@ -214,7 +214,7 @@ def test_the_release_delivers_the_ca_of_the_store_for_the_program() -> None:
     assert [source["targetPath"] for source in delivered(writer, CHART)][-1] == "global.storeAuthority"
 
 
-def test_collectors_do_not_send_what_the_program_forwards() -> None:
+def test_collectors_do_not_send_records_that_the_program_forwards() -> None:
     only = LogSinkSpec(endpoint=FORWARDED.endpoint, records=(LogRecords.AUDIT,))
     found = VALUES[CHART](facts(logs=forwarding(only)))["alternateConfig"]
     all_records = VALUES[CHART](facts(logs=forwarding()))["alternateConfig"]

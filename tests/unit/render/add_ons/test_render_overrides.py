@@ -39,7 +39,7 @@ def leaves(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
             yield f"{above}{key}"
 
 
-def test_a_value_goes_beside_what_stands_there() -> None:
+def test_a_value_is_merged_into_existing_ones() -> None:
     values = {"speaker": {"tolerations": ["all"]}, "crds": True}
 
     found = overridden(values, (override("speaker.logLevel", "debug"), override("frr.debug.enabled", value=True)))
@@ -52,7 +52,7 @@ def test_a_value_goes_beside_what_stands_there() -> None:
     assert values == {"speaker": {"tolerations": ["all"]}, "crds": True}
 
 
-def test_a_cluster_goes_ahead_of_the_region(laptop: Environment) -> None:
+def test_a_value_of_a_cluster_overrides_that_of_the_region(laptop: Environment) -> None:
     every = {
         "metallb": AddOnValuesSpec(reason="all", values={"speaker.logLevel": "warn", "controller.logLevel": "warn"})
     }
@@ -68,7 +68,7 @@ def test_a_cluster_goes_ahead_of_the_region(laptop: Environment) -> None:
     ]
 
 
-def test_a_release_says_what_was_set_and_why_and_others_say_nothing(inputs_of: Any) -> None:
+def test_a_release_only_names_changed_values_with_their_reasons(inputs_of: Any) -> None:
     plain = inputs_of(AddOnsInput)[0]
     given = {"metallb": (override("speaker.logLevel", "debug"), override("controller.logLevel", "warn"))}
 
@@ -87,7 +87,7 @@ def test_a_release_says_what_was_set_and_why_and_others_say_nothing(inputs_of: A
 @pytest.mark.parametrize("writer", [None, MetricsWriter(address=Address("10.3.0.249"), agent=True)])
 @pytest.mark.parametrize("system_pool", [False, True])
 @pytest.mark.parametrize("chart", VALUES)
-def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool, writer: MetricsWriter | None) -> None:
+def test_reserved_values_cannot_be_overridden(chart: str, *, system_pool: bool, writer: MetricsWriter | None) -> None:
     monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
     written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool, writer=writer))), *leaves(monitored)]
 
@@ -97,7 +97,7 @@ def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool
     )
 
 
-def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() -> None:
+def test_parents_of_a_reserved_value_are_reserved_and_siblings_are_not() -> None:
     assert reservation_reason("gpu-operator", "driver") == "the golden image contains the driver"
     assert (
         reservation_reason("metrics-server", "resources")
@@ -108,6 +108,6 @@ def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() 
     assert reservation_reason("gpu-operator", "driverless") == ""
 
 
-def test_values_inside_each_other_are_found_whatever_stands_between() -> None:
+def test_nested_values_are_found_with_other_paths_in_between() -> None:
     assert nested_paths(["a", "a-b", "a.b"]) == "a, a.b"
     assert nested_paths(["a.b", "a.bc", "ab"]) == ""

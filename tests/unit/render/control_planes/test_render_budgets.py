@@ -55,7 +55,7 @@ def test_no_host_has_two_where_there_is_one_for_each(
 
 
 @pytest.mark.parametrize("backend", ControlPlaneBackend)
-def test_a_drain_takes_one_member_and_one_api_server_at_a_time(inputs_with: Any, backend: ControlPlaneBackend) -> None:
+def test_a_drain_evicts_one_member_and_one_api_server_at_a_time(inputs_with: Any, backend: ControlPlaneBackend) -> None:
     [control_plane, small] = inputs_with(HostedControlPlaneInput, control_planes=backend)
 
     def budgets(one: HostedControlPlaneInput) -> dict[str, dict[str, Any]]:

@@ -34,7 +34,7 @@ def of_kind(control_plane: HostedControlPlaneInput, kind: str) -> list[Manifest]
     return [item for item in objects_of(control_plane) if item.kind == kind]
 
 
-def test_as_many_konnectivity_agents_as_asked_for(inputs_of: Any) -> None:
+def test_the_number_of_konnectivity_agents_is_configurable(inputs_of: Any) -> None:
     [plane] = of_kind(wishing(shared(inputs_of), konnectivity_agents=5), "KamajiControlPlane")
 
     assert plane.body["spec"]["addons"]["konnectivity"]["agent"] == {

@@ -62,7 +62,7 @@ def test_one_rule_has_the_alerts_of_all_shared_data_stores(inputs_of: Any) -> No
     ]
 
 
-def test_dpus_have_the_data_store_that_dpf_names_and_no_object_takes_the_name_of_a_service_account(
+def test_dpus_use_the_data_store_of_dpf_and_no_object_has_the_name_of_a_service_account(
     inputs_of: Any,
 ) -> None:
     [region] = inputs_of(RegionInput)
@@ -97,7 +97,7 @@ def test_snapshots_of_a_shared_data_store_have_a_folder_of_their_own(laptop: Any
     assert reached["ETCDCTL_ENDPOINTS"] == "https://default-etcd-client.data-stores.svc.cluster.local:2379"
 
 
-def test_the_management_cluster_has_the_classes_that_say_so_once_and_before_the_data_stores(laptop: Any) -> None:
+def test_the_management_cluster_has_its_storage_classes_once_and_before_data_stores(laptop: Any) -> None:
     said = {"driver": "topolvm", "device_class": "nvme", "default": True}
     here, there = (TopolvmClassSpec.model_validate({**said, "name": n, "management": n == "here"}) for n in _CLASSES)
     [made] = of_region(laptop, changed(laptop.region, storage=(*laptop.region.storage, here, there)))
@@ -119,7 +119,7 @@ def test_the_management_cluster_has_the_classes_that_say_so_once_and_before_the_
     assert {("Namespace", "topolvm-system"), ("Namespace", "snapshot-controller")} <= at.keys()
 
 
-def test_members_take_turns_to_give_space_back(inputs_of: Any) -> None:
+def test_members_are_defragmented_in_turn(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
 
     [job] = [one for one in render_shared(of_dpus(region)) if one.name == "default-etcd-defrag"]
@@ -131,7 +131,7 @@ def test_members_take_turns_to_give_space_back(inputs_of: Any) -> None:
     assert container["args"][-3:] == ["--cluster", "--defrag-rule", RULE]
 
 
-def test_an_entry_that_says_less_is_made_like_dedicated_ones(laptop: Any) -> None:
+def test_an_entry_without_settings_uses_those_of_dedicated_data_stores(laptop: Any) -> None:
     dedicated = DedicatedDataStoreSpec(members=5, size="200Gi", storage_class="fast", backup=BACKUP)
     [shared, _] = laptop.region.control_planes.data_stores
 

@@ -78,7 +78,7 @@ def test_a_cluster_with_prefixes_of_its_own_has_none_of_the_vpcs_ipv6(inputs_of:
     assert both.of_cluster("acme-serve").ipv6 == {}
 
 
-def test_the_network_of_a_cluster_is_told_the_ranges_that_its_control_plane_has() -> None:
+def test_the_cni_of_a_cluster_has_the_ranges_of_its_control_plane() -> None:
     environment = load_environment("eu-south-03a", ENVIRONMENTS)
     placed = next(one for one in clusters(environment) if one.cluster.name == "vireo-dev")
     planes = hosted_control_plane.of_tenant(environment, placed.tenant)
@@ -105,7 +105,7 @@ def test_cilium_has_ipv6_where_pods_have_and_calico_never() -> None:
     assert calico(replace(known, pods_ipv6=PODS)) == calico(known)
 
 
-def test_a_policy_lets_through_ipv6_of_the_cluster_itself_and_no_other(inputs_with: Any) -> None:
+def test_a_policy_only_permits_ipv6_of_the_cluster_itself(inputs_with: Any) -> None:
     found: TenantNetworkInput = inputs_with(TenantNetworkInput, isolation=Isolation.POLICY_ONLY)[0]
     vpc = replace(found.vpc, numbers=dual(found.vpc.numbers))
 
@@ -116,7 +116,7 @@ def test_a_policy_lets_through_ipv6_of_the_cluster_itself_and_no_other(inputs_wi
         assert [one["ipBlock"]["cidr"] for one in peers if ":" in one["ipBlock"]["cidr"]] == [str(PODS), str(SERVICES)]
 
 
-def test_walls_of_namespaces_let_no_address_of_ipv6_through(inputs_of: Any) -> None:
+def test_network_policies_of_namespaces_permit_no_ipv6_address(inputs_of: Any) -> None:
     """Namespaces permit their pods of both families; an IPv4 block permits nothing of IPv6."""
     first: ClusterNamespacesInput = inputs_of(ClusterNamespacesInput)[0]
     open_one = NamespaceSpec.model_validate({"name": "open", "ingress": "public", "egress": "public"})

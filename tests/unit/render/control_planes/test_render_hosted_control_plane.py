@@ -45,7 +45,7 @@ def k0smotron(inputs_of: Any, **changes: Any) -> dict[str, Any]:
     return spec
 
 
-def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs_of: Any) -> None:
+def test_the_address_of_a_control_plane_is_equal_in_all_objects(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example")
     infrastructure, cluster, plane = kinds(objects_of(one), "Metal3Cluster", "Cluster", "KamajiControlPlane")
     network = plane.body["spec"]["network"]
@@ -86,12 +86,12 @@ def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     assert '"external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example"' in patch["patch"]["content"]
 
 
-def test_k0s_does_not_install_what_an_add_on_installs(inputs_of: Any) -> None:
+def test_k0s_does_not_install_components_of_add_ons(inputs_of: Any) -> None:
     assert k0smotron(inputs_of)["controlPlaneFlags"] == ["--disable-components=metrics-server"]
 
 
 @pytest.mark.parametrize("backend", ControlPlaneBackend)
-def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
+def test_objects_with_tenant_data_are_protected_until_the_cluster_retires(
     inputs_with: Any, backend: ControlPlaneBackend
 ) -> None:
     [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
@@ -162,7 +162,7 @@ def test_feature_gates_are_those_of_all_three_programs(inputs_of: Any) -> None:
         assert k0s[program] == {"extraArgs": {"feature-gates": "MutatingAdmissionPolicy=true"}}
 
 
-def test_further_names_of_the_api_server_come_after_its_own(inputs_of: Any) -> None:
+def test_further_names_of_the_api_server_follow_its_own(inputs_of: Any) -> None:
     wish = {"api_server": {"additional_sans": ["api.acme.example", "192.0.2.7"]}}
     names = ["acme-train.api.laptop.cloud.example", "api.acme.example", "192.0.2.7"]
 
@@ -190,7 +190,7 @@ def test_only_k0s_has_the_settings_of_kubelets_in_its_control_plane_as_a_profile
     assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": worker_profile(SETTINGS), "values": SETTINGS}]
 
 
-def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of: Any) -> None:
+def test_unpromoted_kubelet_settings_do_not_reach_a_control_plane(inputs_of: Any) -> None:
     wish = {"max_pods": 64, "kubelet": {"pod_pids_limit": 8192}}
 
     assert "kubelet" not in kamaji(inputs_of, **wish)

@@ -44,7 +44,9 @@ def test_a_share_is_reserved_and_twice_its_memory_is_the_limit_while_cpu_has_non
     ("nodes", "answered"),
     [(500, None), (501, (1500, 500)), (3000, (1500, 500)), (3001, (3000, 1000))],
 )
-def test_servers_of_large_clusters_answer_more_at_once(nodes: int, answered: tuple[int, int] | None) -> None:
+def test_servers_of_large_clusters_process_more_requests_in_parallel(
+    nodes: int, answered: tuple[int, int] | None
+) -> None:
     found = in_flight(nodes)
 
     assert (found and (found.reads, found.writes)) == answered

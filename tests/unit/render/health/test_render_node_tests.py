@@ -105,7 +105,7 @@ def test_only_an_exit_code_of_a_test_fails_a_job(gated: NodeTests) -> None:
     assert (failed["action"], failed["onExitCodes"]) == ("FailJob", {"operator": "NotIn", "values": [0]})
 
 
-def test_a_pod_takes_all_gpus_and_gives_way_to_any_other(gated: NodeTests) -> None:
+def test_a_pod_uses_all_gpus_and_is_preempted_by_any_other(gated: NodeTests) -> None:
     pod = job(gated, "infer-verification")["template"]["spec"]
     containers = [*pod["initContainers"], *pod["containers"]]
 

@@ -71,7 +71,7 @@ def test_a_changed_rule_is_another_object(region: Environment) -> None:
     assert "GpuLost" not in str(after)
 
 
-def test_an_override_of_one_type_leaves_the_others_alone(region: Environment) -> None:
+def test_an_override_of_one_type_does_not_affect_the_others(region: Environment) -> None:
     changed = overridden(region, check="nic-failed", instance_types=("cpu-gen4",), action=HealthAction.NOTIFY)
 
     assert specs(changed, "h100-ib-8") == specs(region, "h100-ib-8")

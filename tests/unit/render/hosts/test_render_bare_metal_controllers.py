@@ -117,7 +117,7 @@ def test_each_ironic_serves_with_a_certificate_of_the_name_that_its_operator_ask
         assert (one.namespace, certificate["issuerRef"]["name"]) in issuers
 
 
-def test_disks_erase_themselves_after_their_metadata_where_the_region_says_so(inputs_of: Any) -> None:
+def test_disks_are_erased_after_their_metadata_if_the_region_requires_it(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     metal = region.spec.bare_metal.model_copy(update={"cleaning": Cleaning.ERASE})
     erasing = objects_of(replace(region, spec=region.spec.model_copy(update={"bare_metal": metal})))

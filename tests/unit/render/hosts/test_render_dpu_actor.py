@@ -137,7 +137,7 @@ def test_a_new_host_is_opened_once_its_dpu_is_ready_in_its_vpc() -> None:
     assert run(server) == []
 
 
-def test_a_used_host_is_emptied_and_its_dpu_made_anew_as_its_deployment_says() -> None:
+def test_a_used_host_is_drained_and_its_dpu_recreated_by_its_deployment() -> None:
     server = Server(deployment(bfb="new"), dpu(), node(), host(consumer=True, **{READY: "acme"}), machine(), group())
 
     assert run(server) == [Verb.TAKE]
@@ -166,7 +166,7 @@ def test_a_used_host_is_emptied_and_its_dpu_made_anew_as_its_deployment_says() -
         None,
     ],
 )
-def test_a_machine_stays_while_its_group_is_not_whole_or_somebody_holds_it(held: dict[str, Any] | None) -> None:
+def test_a_machine_is_kept_while_its_group_is_incomplete_or_a_hold_exists(held: dict[str, Any] | None) -> None:
     assert whole(group())
     assert not whole(held)
     there = [deployment(bfb="new"), dpu(), node(), host(consumer=True, **{READY: "acme"}), machine()]
@@ -199,20 +199,20 @@ def test_a_free_host_is_opened_like_any_other() -> None:
 
 
 @pytest.mark.parametrize(("hours", "late"), [(3, []), (5, ["h1"])])
-def test_a_host_that_is_away_for_too_long_is_told(hours: int, late: list[str]) -> None:
+def test_a_host_unavailable_for_too_long_is_reported(hours: int, late: list[str]) -> None:
     since = (NOW - dt.timedelta(hours=hours)).isoformat(timespec="seconds")
 
     assert stuck([host(**{AWAY: since}), host()], NOW, 240) == late
 
 
-def test_nothing_is_done_with_a_host_that_people_work_on() -> None:
+def test_hosts_under_manual_work_are_skipped() -> None:
     out = host(**{OUT_OF_SERVICE: "", AWAY: (NOW - dt.timedelta(days=2)).isoformat()})
 
     assert run(Server(deployment(), dpu(), node(**{REBOOT: "true"}), out)) == []
     assert stuck([out], NOW, 240) == []
 
 
-def test_a_host_finds_its_dpunode_by_the_name_that_the_inventory_gives_it(laptop: Environment) -> None:
+def test_a_host_finds_its_dpunode_by_its_inventory_name(laptop: Environment) -> None:
     for name in ("a01-u01", "x" * 48, "x" * 49, f"{'x' * 38}-{'y' * 20}"):
         renamed = laptop.hosts[0].model_copy(update={"host": name})
         assert node_name(name) == names_of(renamed)[2]

@@ -69,7 +69,7 @@ def region(laptop: Environment) -> Environment:
     return two(laptop, "one")
 
 
-def test_each_dpu_cluster_is_there_with_its_address_and_its_label(region: Environment) -> None:
+def test_each_dpu_cluster_exists_with_its_address_and_its_label(region: Environment) -> None:
     clusters = named(rendered(region, RegionInput), "DPUCluster")
 
     assert list(clusters) == ["one", "two"]
@@ -87,7 +87,7 @@ def test_each_dpu_cluster_is_there_with_its_address_and_its_label(region: Enviro
     }
 
 
-def test_each_dpu_cluster_gives_out_loopbacks_of_its_own(region: Environment) -> None:
+def test_each_dpu_cluster_allocates_separate_loopbacks(region: Environment) -> None:
     pools = named(rendered(region, RegionInput), "DPUServiceIPAM")
 
     assert {name: pool.body["spec"] for name, pool in pools.items() if name.startswith("loopback")} == {
@@ -131,7 +131,7 @@ def test_dpus_of_free_hosts_join_the_cluster_of_their_rack(region: Environment) 
     }
 
 
-def test_every_dpu_node_says_which_cluster_runs_its_dpu(region: Environment) -> None:
+def test_every_dpu_node_names_the_cluster_of_its_dpu(region: Environment) -> None:
     nodes = named(rendered(region, InventoryInput), "DPUNode")
 
     labels = {item.body["metadata"]["labels"]["jacquard.dev/rack"]: item for item in nodes.values()}
@@ -158,7 +158,7 @@ def test_a_vpc_is_in_each_dpu_cluster_with_hosts_of_it(region: Environment) -> N
     ]
 
 
-def test_no_two_dpu_clusters_give_out_a_link_of_a_vpc(region: Environment) -> None:
+def test_no_two_dpu_clusters_allocate_the_same_link_of_a_vpc(region: Environment) -> None:
     pool = named(rendered(region, TenantNetworkInput), "DPUServiceIPAM")["acme-two-hosts"]
     [mine], [theirs] = (region.allocations.vpcs["acme"].links[at] for at in ("two", "one"))
     first = region.allocations.vpcs["acme"].hosts.network_address
@@ -234,7 +234,7 @@ def test_a_region_that_outgrows_its_only_cluster_renames_nothing(laptop: Environ
     assert before <= names(two(laptop, ONLY))
 
 
-def test_the_name_of_a_deployment_fits_whatever_its_vpc_is_called(region: Environment) -> None:
+def test_the_name_of_a_deployment_fits_for_any_vpc_name(region: Environment) -> None:
     every = (item for part in slices(region) for item in inputs(region, part))
     network = next(item for item in every if isinstance(item, TenantNetworkInput))
     longest = network.vpc.spec.model_copy(update={"name": "v" * 15})

@@ -42,7 +42,7 @@ def test_a_dpu_node_names_its_device_within_dpf_limits(inputs_of: Any, objects_o
     assert node.body["spec"]["dpus"] == [{"name": device.name}]
 
 
-def test_a_dpu_with_a_bmc_says_where_it_is(inputs_of: Any, objects_of: Any) -> None:
+def test_a_dpu_with_a_bmc_has_its_address(inputs_of: Any, objects_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
     placed = inventory.hosts[0]
     host = placed.host.model_copy(update={"dpu_bmc": IPv4Address("10.1.8.8")})
@@ -54,9 +54,7 @@ def test_a_dpu_with_a_bmc_says_where_it_is(inputs_of: Any, objects_of: Any) -> N
     assert device(replace(placed, host=host)) == {**device(placed), "bmcIp": "10.1.8.8"}
 
 
-def test_a_host_says_how_far_it_is_in_its_life_and_no_pool_claims_one_that_is_not_in_production(
-    inputs_of: Any, objects_of: Any
-) -> None:
+def test_a_host_has_its_life_cycle_state_and_only_production_hosts_are_claimed(inputs_of: Any, objects_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
     placed = inventory.hosts[0]
 
@@ -75,7 +73,7 @@ def test_a_host_says_how_far_it_is_in_its_life_and_no_pool_claims_one_that_is_no
     assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.owner.pool
 
 
-def test_a_host_says_which_disk_its_image_goes_to_in_metal3s_words(inputs_of: Any, objects_of: Any) -> None:
+def test_a_host_has_the_root_device_hints_of_metal3(inputs_of: Any, objects_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
 
     def hints(disk: RootDeviceSpec | None) -> Any:
@@ -134,7 +132,7 @@ BASELINE = FirmwareBaseline.model_validate(
         ),
     ],
 )
-def test_a_host_with_a_baseline_is_told_when_to_take_firmware(
+def test_a_host_with_a_baseline_has_a_policy_for_firmware_updates(
     inputs_of: Any, objects_of: Any, when: FirmwareUpdate, firmware: FirmwareBaseline | None, policies: list[Any]
 ) -> None:
     [inventory] = inputs_of(InventoryInput)
@@ -196,7 +194,7 @@ def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(i
     ]
 
 
-def test_metal_operator_is_told_nothing_of_firmware(inputs_of: Any) -> None:
+def test_metal_operator_gets_no_firmware_settings(inputs_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
     hosts = tuple(replace(placed, firmware=BASELINE) for placed in inventory.hosts)
 

@@ -19,7 +19,7 @@ from components.specs.struct import replace
 
 
 @pytest.mark.parametrize("change", [{"owner": None}, {"state": "rma"}], ids=["free", "out of service"])
-def test_a_host_that_no_pool_may_claim_takes_the_owners_labels_back_by_saying_none(
+def test_an_unclaimable_host_removes_owner_labels_by_empty_values(
     inputs_with: Any, objects_of: Any, change: dict[str, Any]
 ) -> None:
     [inventory] = inputs_with(InventoryInput)
@@ -52,7 +52,7 @@ def test_the_address_of_a_bmc_is_read_from_metal3s_form(
     assert (spec["access"]["ip"], spec["protocol"]["scheme"], spec["protocol"]["port"]) == access
 
 
-def test_dpus_are_there_when_a_vpc_is_isolated_on_them(inputs_with: Any, objects_of: Any) -> None:
+def test_dpus_are_rendered_if_a_vpc_is_isolated_on_them(inputs_with: Any, objects_of: Any) -> None:
     def kinds(isolation: Isolation) -> set[str]:
         [inventory] = inputs_with(InventoryInput, isolation=isolation)
         return {item.kind for item in objects_of(inventory)}

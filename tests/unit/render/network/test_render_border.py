@@ -52,9 +52,7 @@ def verdict(found: dict[str, Any], address: IPv4Address) -> str:
 @pytest.mark.parametrize(
     ("egress", "targets"), [(Egress.PUBLIC, ["64496:100", "64496:200"]), (Egress.NONE, ["64496:100"])]
 )
-def test_a_vpc_imports_what_it_may_reach_and_exports_its_own(
-    inputs_of: Any, egress: Egress, targets: list[str]
-) -> None:
+def test_a_vpc_imports_reachable_routes_and_exports_its_own(inputs_of: Any, egress: Egress, targets: list[str]) -> None:
     hbn = network(inputs_of, egress, BORDER)
     own = f"{hbn.vpc.numbers.asn}:{hbn.vpc.numbers.route_target}"
 

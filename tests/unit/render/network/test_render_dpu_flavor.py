@@ -98,14 +98,14 @@ def test_a_failed_cleanup_does_not_end_the_script() -> None:
     assert [line.endswith(" || true") for line in cleanups] == [True, True]
 
 
-def test_the_kernel_reserves_what_the_switch_needs() -> None:
+def test_the_kernel_reserves_the_memory_of_the_switch() -> None:
     parameters = flavor()["grub"]["kernelParameters"]
 
     assert "hugepages=250" in parameters
     assert "fixrttc" not in parameters
 
 
-def test_apparmor_lets_hbn_rotate_its_logs() -> None:
+def test_apparmor_permits_hbn_to_rotate_its_logs() -> None:
     files = {file["path"]: file["raw"].splitlines() for file in flavor()["configFiles"]}
 
     assert files["/etc/apparmor.d/local/usr.bin.tcpdump"] == ["signal (receive) peer=runc,"]
@@ -203,7 +203,7 @@ def test_hbn_has_as_many_scalable_functions_as_ports_and_the_image_and_logins_of
     assert ports == {"unassigned-hbn": (2, 2, "6Gi"), f"{bare.vpc.spec.name}-hbn": (3, 3, "6Gi")}
 
 
-def test_hbn_runs_what_its_chart_names_where_the_catalogue_has_no_image(inputs_of: Any) -> None:
+def test_hbn_uses_the_image_of_its_chart_without_one_in_the_catalogue(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     rendered = objects_of(replace(region, platform=replace(region.platform, hbn_image=None)))
 

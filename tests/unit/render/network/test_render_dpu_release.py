@@ -73,7 +73,7 @@ def test_the_gate_judges_hosts_of_clusters_whose_dpus_isolate_them(rendered: lis
     assert where["values"] == [*CLUSTERS, "inventory"]
 
 
-def test_the_program_runs_with_what_its_pod_is_given_and_nothing_else(rendered: list[Manifest], tmp_path: Path) -> None:
+def test_the_program_only_needs_the_settings_of_its_pod(rendered: list[Manifest], tmp_path: Path) -> None:
     pod = one(rendered, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     [container], [volume] = pod["containers"], pod["volumes"]
     data = one(rendered, "ConfigMap")["data"]
@@ -98,7 +98,7 @@ def test_the_program_runs_with_what_its_pod_is_given_and_nothing_else(rendered: 
     assert "no-account/token" in ran.stderr
 
 
-def test_the_program_is_told_its_limits_and_whose_deployment_is_whose(rendered: list[Manifest]) -> None:
+def test_the_program_gets_its_limits_and_the_owners_of_deployments(rendered: list[Manifest]) -> None:
     assert json.loads(one(rendered, "ConfigMap")["data"][SETTINGS]) == {
         "max_away": 4,
         "max_away_per_vpc": 2,
@@ -110,5 +110,5 @@ def test_the_program_is_told_its_limits_and_whose_deployment_is_whose(rendered: 
     }
 
 
-def test_nothing_is_rendered_where_people_let_dpus_go(laptop: Environment) -> None:
+def test_nothing_is_rendered_for_manual_release(laptop: Environment) -> None:
     assert [item for item in everything(laptop) if item.name in {NAME, GATE}] == []

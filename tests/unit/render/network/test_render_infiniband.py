@@ -85,7 +85,7 @@ def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) 
     assert kinds[3:] == [item.kind for item in network.render()]
 
 
-def test_a_pod_is_told_to_ask_for_what_there_is(region: Environment, rendered: tuple[Manifest, ...]) -> None:
+def test_an_example_pod_requests_existing_resources(region: Environment, rendered: tuple[Manifest, ...]) -> None:
     [offer] = offerings(region).rdma
     [attachment] = [item for item in rendered if item.kind == "NetworkAttachmentDefinition"]
     [functions] = [item.body["spec"] for item in rendered if item.kind == "SriovNetworkNodePolicy"]
@@ -96,7 +96,7 @@ def test_a_pod_is_told_to_ask_for_what_there_is(region: Environment, rendered: t
     assert offer.functions == offer.ports * functions["numVfs"] == 8 * 16
 
 
-def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(laptop: Environment) -> None:
+def test_an_rdma_device_is_moved_into_a_pod_if_the_instance_type_requires_it(laptop: Environment) -> None:
     def attachment(rdma: RdmaSpec | None) -> dict[str, object]:
         [network] = in_cluster(on_infiniband(laptop, rdma))
         [found] = [item for item in network.render() if item.kind == "NetworkAttachmentDefinition"]
@@ -175,7 +175,7 @@ def test_functions_and_whole_ports_go_together_in_a_cluster(laptop: Environment)
     assert json.loads(found[6].body["spec"]["config"])["rdmaIsolation"] is True
 
 
-def test_multus_comes_through_the_mirror_by_digest(region: Environment, rendered: tuple[Manifest, ...]) -> None:
+def test_multus_is_pulled_through_the_mirror_by_digest(region: Environment, rendered: tuple[Manifest, ...]) -> None:
     [policy] = [item for item in rendered if item.kind == "NicClusterPolicy"]
     tool = region.versions.tool("multus-cni")
 

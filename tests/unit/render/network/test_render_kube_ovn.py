@@ -48,7 +48,7 @@ def test_no_rule_allows_so_that_none_outranks_a_policy_of_the_tenant(inputs_with
         assert {rule["action"] for rule in subnet.body["spec"]["acls"]} == {"drop"}
 
 
-def test_both_families_are_told_to_the_chart_and_the_switch_and_one_alone_as_before(inputs_with: Any) -> None:
+def test_the_chart_and_the_switch_get_both_families_and_a_single_one_as_before(inputs_with: Any) -> None:
     network = acme(inputs_with)
     pods, services = network.vpc.numbers.pods, network.vpc.numbers.services
     ipv6 = {"pods_ipv6": Network6("fd42::/56"), "services_ipv6": Network6("fd42:0:0:100::/112")}

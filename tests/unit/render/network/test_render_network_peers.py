@@ -32,5 +32,5 @@ from components.specs.environment import Environment
         ),
     ],
 )
-def test_a_data_store_is_let_out_to_by_what_its_address_says(laptop: Environment, endpoint: str, peer: Any) -> None:
+def test_the_peer_of_a_data_store_follows_from_its_address(laptop: Environment, endpoint: str, peer: Any) -> None:
     assert serving(endpoint, laptop.region.networks) == peer

@@ -28,7 +28,7 @@ REGISTRY = {"to": [{"ipBlock": {"cidr": "10.3.0.250/32"}}], "ports": [{"protocol
         (Ingress.NONE, Egress.PUBLIC, INSIDE, [CONTROL_PLANE, OUTSIDE]),
     ],
 )
-def test_the_default_namespace_of_each_cluster_is_denied_what_the_vpc_does_not_allow(
+def test_the_default_namespace_of_each_cluster_is_denied_what_the_vpc_does_not_permit(
     inputs_with: Any, ingress: Ingress, egress: Egress, sources: list[Any], targets: list[Any]
 ) -> None:
     found: TenantNetworkInput = inputs_with(TenantNetworkInput, isolation=Isolation.POLICY_ONLY)[0]

@@ -41,7 +41,7 @@ def test_each_rail_has_a_subnet_of_its_own_and_all_that_pods_need_there(rails: R
         assert policy.body["spec"]["mtu"] == 9000
 
 
-def test_attachments_say_what_their_plugins_know_and_no_more(rails: Rails) -> None:
+def test_attachments_only_have_fields_of_their_plugins(rails: Rails) -> None:
     for attachment in _of("NetworkAttachmentDefinition", rails):
         config = json.loads(attachment.body["spec"]["config"])
         assert config.keys() == get_type_hints(Attachment).keys()
@@ -51,7 +51,7 @@ def test_attachments_say_what_their_plugins_know_and_no_more(rails: Rails) -> No
         assert [plugin["type"] for plugin in config["plugins"]] == ["sriov", "sbr", "rdma"]
 
 
-def test_the_plugin_for_routes_by_source_comes_to_nodes_with_the_attachments_that_name_it(rails: Rails) -> None:
+def test_the_source_routing_plugin_is_installed_with_attachments_that_use_it(rails: Rails) -> None:
     [policy] = _of("NicClusterPolicy", rails)
     [older] = _of("NicClusterPolicy", replace(rails, cni_plugins=None))
 
@@ -70,7 +70,7 @@ def test_rdma_devices_stay_with_the_node_where_all_namespaces_see_them(rails: Ra
         assert [plugin["type"] for plugin in plugins] == ["sriov", "sbr"]
 
 
-def test_a_type_with_fewer_ports_is_on_the_first_rails_alone(rails: Rails) -> None:
+def test_a_type_with_fewer_ports_is_on_the_first_rails_only(rails: Rails) -> None:
     [kind] = rails.instance_types
     narrow = changed(kind, name="narrow", roce_ports=2, roce_interfaces=kind.roce_interfaces[:2])
 

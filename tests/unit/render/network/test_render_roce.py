@@ -28,9 +28,7 @@ def network(region: Environment) -> TenantNetworkInput:
     return found
 
 
-def test_a_cluster_that_shares_ports_has_what_hands_out_their_devices(
-    region: Environment, network: TenantNetworkInput
-) -> None:
+def test_a_cluster_that_shares_ports_has_the_device_plugin(region: Environment, network: TenantNetworkInput) -> None:
     *_, namespace, release, policy = network.render()
 
     assert [item.kind for item in (namespace, release, policy)] == ["Namespace", "HelmRelease", "NicNodePolicy"]
@@ -45,7 +43,7 @@ def test_a_cluster_that_shares_ports_has_what_hands_out_their_devices(
     assert (offer.host_network, offer.networks, offer.ports) == (True, None, 8)
 
 
-def test_an_operator_that_is_there_for_infiniband_is_not_brought_twice(network: TenantNetworkInput) -> None:
+def test_an_operator_installed_for_infiniband_is_not_installed_twice(network: TenantNetworkInput) -> None:
     assert network.roce is not None
     beside = replace(network, roce=replace(network.roce, has_operator=True))
 

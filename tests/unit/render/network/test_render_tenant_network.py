@@ -83,7 +83,7 @@ def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: A
 
 
 @pytest.mark.parametrize("ingress", list(Ingress))
-def test_hosts_announce_what_is_inside_and_public_addresses_of_their_own_where_traffic_may_come_in(
+def test_hosts_announce_internal_prefixes_and_their_public_addresses_with_ingress(
     inputs_of: Any, ingress: Ingress
 ) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN, ingress=ingress)
@@ -180,7 +180,7 @@ def about(config: dict[str, Any], acl: str, network: str) -> list[tuple[Any, Any
     return found
 
 
-def test_a_security_group_permits_answers_for_connections_alone(inputs_of: Any) -> None:
+def test_a_security_group_permits_answers_of_connections_only(inputs_of: Any) -> None:
     config = grouped(inputs_of, "3.2.1-doca3.2.1")
     [sent, received] = config["acl"]
 
@@ -248,7 +248,7 @@ def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
     assert hbn.vpc.numbers.asn not in asns  # Hosts of the VPC peer with their DPU, which has another AS number.
 
 
-def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of: Any) -> None:
+def test_immutable_fields_of_a_virtual_network_change_its_name(inputs_of: Any) -> None:
     old = network(inputs_of, Isolation.DPF_OVN)
     numbers = old.vpc.numbers.model_copy(update={"hosts": IPv4Network("10.99.0.0/24")})
     new = replace(old, vpc=replace(old.vpc, numbers=numbers))
@@ -272,9 +272,7 @@ def test_written_yaml_reads_back_as_it_was(value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("isolation", [Isolation.DPF_HBN, Isolation.DPF_OVN])
-def test_packets_of_hosts_fit_into_those_of_uplinks_with_what_the_overlay_adds(
-    inputs_of: Any, isolation: Isolation
-) -> None:
+def test_host_packets_with_overlay_headers_fit_the_uplink_mtu(inputs_of: Any, isolation: Isolation) -> None:
     found = network(inputs_of, isolation)
     control = found.platform.control.model_copy(update={"mtu_bytes": 8000, "uplink_mtu_bytes": 8100})
     rendered = replace(found, platform=replace(found.platform, control=control)).render()

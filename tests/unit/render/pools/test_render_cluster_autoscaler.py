@@ -41,7 +41,7 @@ def test_only_a_cluster_with_an_autoscaling_pool_that_stays_has_one(laptop: Envi
     assert autoscalers(growing(laptop, retire=True)) == []
 
 
-def test_it_reads_the_cluster_by_its_kubeconfig_and_changes_only_what_is_in_its_namespace(laptop: Environment) -> None:
+def test_the_autoscaler_reads_the_cluster_and_only_changes_its_namespace(laptop: Environment) -> None:
     [one] = autoscalers(growing(laptop))
     release, _ = one.render()
 

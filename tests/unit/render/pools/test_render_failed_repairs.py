@@ -122,7 +122,7 @@ def test_without_a_free_host_a_machine_whose_repair_failed_waits_for_one() -> No
     assert waiting.run("Running", limits=LIMIT) == {"machines": {WAITS_FOR: None}}
 
 
-def test_a_machine_that_is_replaced_takes_no_further_host() -> None:
+def test_a_replaced_machine_claims_no_further_host() -> None:
     leaving = Management(f"{YESTERDAY} {STARTED}")
     leaving.objects["machines"] = machine(**UNHEALTHY_MACHINE, OwnerRemediated="False")
     assert run(leaving, GAVE_UP) == {}
@@ -190,7 +190,7 @@ def test_a_machine_that_nothing_replaces_is_handed_over(body: dict[str, Any], *,
     assert stays(body) is expected
 
 
-def test_the_condition_is_what_cluster_api_looks_for() -> None:
+def test_the_condition_has_the_type_of_cluster_api() -> None:
     written = condition(NOW)
 
     assert (written["type"], written["status"]) == ("OwnerRemediated", "False")
@@ -203,7 +203,7 @@ def test_the_program_uses_the_keys_of_the_library() -> None:
     assert keys.WAITS_FOR == WAITS_FOR
 
 
-def test_the_program_may_do_what_it_does_and_no_more() -> None:
+def test_the_program_only_has_the_permissions_that_it_uses() -> None:
     rendered = FailedRepairs(image="python@sha256:1", limits={"": RepairLimit(reason="default")}).render()
     made = {item.kind: item.body for item in rendered.members.values()}
 

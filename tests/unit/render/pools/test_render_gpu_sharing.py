@@ -62,7 +62,7 @@ def test_the_name_of_a_configuration_is_the_value_of_the_nodes_label() -> None:
     assert values((SLICED,))["devicePlugin"]["config"]["name"] == config_map.name
 
 
-def test_a_configuration_is_what_the_device_plugin_reads() -> None:
+def test_a_configuration_is_valid_for_the_device_plugin() -> None:
     [config_map] = configurations("c1", "gpu-operator", (SLICED,))
 
     read = yaml.safe_load(config_map.body["data"]["time-slices-4"])
@@ -93,7 +93,7 @@ def test_a_configuration_is_what_the_device_plugin_reads() -> None:
         ),
     ],
 )
-def test_the_operator_is_told_of_what_is_asked_for_and_of_nothing_else(
+def test_the_operator_only_gets_configurations_in_use(
     sharing: tuple[GpuSharingSpec, ...], expected: dict[str, Any]
 ) -> None:
     assert values(sharing) == expected
@@ -103,13 +103,13 @@ def test_the_operator_is_told_of_what_is_asked_for_and_of_nothing_else(
     ("sharing", "expected"),
     [(None, ("nvidia.com/gpu", 8)), (CUT, ("nvidia.com/mig-1g.20gb", 32)), (SLICED, ("nvidia.com/gpu.shared", 32))],
 )
-def test_what_pods_ask_for_has_another_name_than_a_whole_gpu(
+def test_shared_gpus_have_another_resource_name_than_a_whole_gpu(
     sharing: GpuSharingSpec | None, expected: tuple[str, int]
 ) -> None:
     assert offered(H100, sharing) == expected
 
 
-def test_the_autoscaler_is_told_what_a_node_of_an_empty_group_would_offer(inputs_of: Any) -> None:
+def test_the_autoscaler_gets_the_resources_of_a_node_of_an_empty_group(inputs_of: Any) -> None:
     pool = next(item for item in inputs_of(NodePoolInput) if item.kind.gpu)
     grows = pool.spec.model_copy(update={"autoscaling": True, "min_nodes": 0, "max_nodes": 9})
     groups = tuple(replace(group, intent=group.intent.model_copy(update={"gpu_sharing": CUT})) for group in pool.groups)
@@ -125,7 +125,7 @@ def test_the_autoscaler_is_told_what_a_node_of_an_empty_group_would_offer(inputs
     assert told == {"gpu-type": "nvidia.com/mig-1g.20gb", "gpu-count": "32"}
 
 
-def test_a_cluster_has_what_its_nodes_need_until_the_last_of_them_is_another(laptop: Environment) -> None:
+def test_a_cluster_keeps_the_configuration_of_its_nodes_until_the_last_is_replaced(laptop: Environment) -> None:
     [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "globex-lab"]
     pool = placed.cluster.pools[0].model_copy(update={"gpu_sharing": SLICED})
     asking = replace(placed, cluster=placed.cluster.model_copy(update={"pools": (pool,)}))

@@ -36,7 +36,7 @@ def on_k0s(pool: NodePoolInput) -> NodePoolInput:
     return replace(pool, groups=tuple(groups))
 
 
-def test_the_service_is_given_the_hosts_of_each_group_and_whom_to_ask_for_a_token(diskless: NodePoolInput) -> None:
+def test_the_service_gets_the_hosts_of_each_group_and_the_token_source(diskless: NodePoolInput) -> None:
     [contract] = of_kind(diskless, "ConfigMap")
 
     assert (contract.namespace, contract.name) == ("acme-train", "acme-train-train-a01-join")

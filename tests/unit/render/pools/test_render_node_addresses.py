@@ -36,7 +36,7 @@ def of_kind(environment: Environment, kind: str) -> list[Manifest]:
     return [item for item in everything(environment) if isinstance(item, Manifest) and item.kind == kind]
 
 
-def test_dpus_and_nodes_are_told_the_same_link_of_each_host(lab: Environment) -> None:
+def test_dpus_and_nodes_get_the_same_link_of_each_host(lab: Environment) -> None:
     [links] = [item.body["spec"]["ipv4Network"] for item in of_kind(lab, "DPUServiceIPAM") if item.name != "loopback"]
     told: dict[str, tuple[str, str]] = {}
     for pool in of_kind(lab, "IPPool"):
@@ -51,7 +51,7 @@ def test_dpus_and_nodes_are_told_the_same_link_of_each_host(lab: Environment) ->
             assert told[host.host] == (str(link[2]), str(link[links["gatewayIndex"]]))
 
 
-def test_each_address_pool_has_the_hosts_of_its_pool_and_no_address_beside_theirs(lab: Environment) -> None:
+def test_each_address_pool_has_exactly_the_hosts_of_its_pool(lab: Environment) -> None:
     for pool in of_kind(lab, "IPPool"):
         spec, key = pool.body["spec"], f"{pool.namespace}/{pool.body['metadata']['labels']['jacquard.dev/pool']}"
 
@@ -61,7 +61,7 @@ def test_each_address_pool_has_the_hosts_of_its_pool_and_no_address_beside_their
         assert sorted(part["start"] for part in spec["pools"]) == sorted(spec["preAllocations"].values())
 
 
-def test_a_pool_that_was_not_promoted_is_told_nothing_yet(lab: Environment) -> None:
+def test_an_unpromoted_pool_gets_no_addresses_yet(lab: Environment) -> None:
     pins = lab.image_pins
     unaddressed = {
         name: intent.model_copy(update={"network": None}) if intent.image.startswith("cpu-") else intent

@@ -34,7 +34,7 @@ def test_a_taint_makes_new_templates_of_all_groups(pool: NodePoolInput) -> None:
     )
 
 
-def test_a_taint_that_only_the_data_want_makes_nothing_new(pool: NodePoolInput) -> None:
+def test_an_unpromoted_taint_creates_no_template(pool: NodePoolInput) -> None:
     assert edited(pool, taints=()).render() == pool.render()
 
 
@@ -48,11 +48,11 @@ def test_a_taint_that_only_the_data_want_makes_nothing_new(pool: NodePoolInput) 
     ],
     ids=["labels", "nodes", "rollout", "health"],
 )
-def test_what_is_changed_in_place_leaves_templates_alone(pool: NodePoolInput, changes: dict[str, Any]) -> None:
+def test_in_place_changes_do_not_affect_templates(pool: NodePoolInput, changes: dict[str, Any]) -> None:
     assert templates(edited(pool, **changes)) == templates(pool)
 
 
-def test_labels_reach_nodes_and_ours_are_out_of_a_tenants_reach(pool: NodePoolInput) -> None:
+def test_labels_reach_nodes_and_tenants_cannot_set_ours(pool: NodePoolInput) -> None:
     label = "node-restriction.kubernetes.io/pool"
     [spec] = deployments(replace(edited(pool, labels={"workload": "x", label: "y"}), groups=pool.groups[:1]))
 
@@ -73,7 +73,7 @@ def test_annotations_reach_machines_in_place_and_are_left_out_when_there_are_non
 
 
 @pytest.mark.parametrize(("role", "label"), [(PoolRole.SYSTEM, "system"), (PoolRole.WORKER, None)])
-def test_nodes_of_a_system_pool_say_so_where_no_tenant_can_write(
+def test_nodes_of_a_system_pool_have_a_label_that_tenants_cannot_write(
     pool: NodePoolInput, role: PoolRole, label: str | None
 ) -> None:
     for spec in deployments(edited(pool, role=role)):
@@ -129,7 +129,7 @@ def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(poo
         ),
     ],
 )
-def test_the_autoscaler_waits_for_new_hosts_and_removes_busy_nodes_only_if_asked_to(
+def test_the_autoscaler_waits_for_new_hosts_and_removes_busy_nodes_only_on_request(
     pool: NodePoolInput, scale_down: ScaleDown, used: dict[str, str]
 ) -> None:
     bounds = {"min_nodes": 1, "max_nodes": 6, "autoscaling": True}

@@ -41,14 +41,14 @@ def test_a_fault_that_lasts_makes_a_node_unhealthy_like_one_that_is_not_ready(po
         (BurnIn.GATED, None, None),
     ],
 )
-def test_a_gate_stands_only_where_somebody_opens_it(
+def test_a_gate_is_only_rendered_if_a_program_opens_it(
     pool: NodePoolInput, wish: BurnIn, region: BurnInSpec | None, gates: object
 ) -> None:
     for spec in deployments(replace(edited(pool, health={"burn_in": wish}), burn_in=region)):
         assert spec["template"]["spec"].get("readinessGates") == gates
 
 
-def test_who_waits_for_a_burn_in_can_see_whom_for(pool: NodePoolInput) -> None:
+def test_a_gated_group_names_the_program_of_its_burn_in(pool: NodePoolInput) -> None:
     gated = replace(edited(pool, health={"burn_in": BurnIn.GATED}), burn_in=TESTED)
 
     named = [

@@ -50,7 +50,7 @@ def test_each_group_is_replaced_as_its_own_spares_allow(pool: NodePoolInput) -> 
     assert templates(asking) == templates(pool)
 
 
-def test_a_pause_and_a_restart_are_said_only_when_they_are_meant(pool: NodePoolInput) -> None:
+def test_a_pause_and_a_restart_are_only_rendered_if_set(pool: NodePoolInput) -> None:
     moment = dt.datetime(2026, 12, 1, 3, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
     groups = tuple(replace(group, intent=group.intent.model_copy(update={"after": moment})) for group in pool.groups)
     held = replace(edited(pool, rollout={"paused": True}), groups=groups)
@@ -63,7 +63,7 @@ def test_a_pause_and_a_restart_are_said_only_when_they_are_meant(pool: NodePoolI
         assert "after" not in spec["rollout"]
 
 
-def test_the_window_of_a_tenant_stands_on_what_rolls(pool: NodePoolInput) -> None:
+def test_the_window_of_a_tenant_is_rendered_on_its_deployments(pool: NodePoolInput) -> None:
     window = WindowSpec.model_validate(
         {"days": ["tue", "thu"], "from": "02:00", "to": "06:00", "timezone": "America/New_York"}
     )

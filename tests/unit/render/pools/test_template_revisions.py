@@ -78,7 +78,7 @@ def test_a_mirror_adds_one_file_for_containerd(
     }
 
 
-def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
+def test_templates_use_all_relevant_fields_of_the_intent() -> None:
     """Other fields reach the MachineDeployment or the host without the template."""
     elsewhere = {"revision", "firmware", "after"}
     renamed = {
@@ -95,7 +95,5 @@ def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("boot", [BootMode.DISK, BootMode.LIVE_ISO])
-def test_no_revision_after_the_first_lets_one_busy_host_block_the_hosts_of_a_group(
-    revision: int, boot: BootMode
-) -> None:
+def test_no_revision_after_the_first_lets_one_busy_host_block_a_group(revision: int, boot: BootMode) -> None:
     assert REVISIONS[revision](replace(INTENT, boot=boot)).machine["nodeReuse"] is (revision == 1)

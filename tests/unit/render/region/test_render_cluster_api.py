@@ -54,7 +54,7 @@ def test_k0smotron_and_ironcore_are_providers_of_their_own(inputs_with: Any) -> 
     }
 
 
-def test_a_later_release_of_ironcores_provider_is_taken_at_its_word(inputs_with: Any) -> None:
+def test_a_later_release_of_ironcores_provider_is_not_patched(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput)
     later = region.cluster_api.model_copy(update={"ironcore_metal": "v0.2.1"})
 
@@ -63,7 +63,7 @@ def test_a_later_release_of_ironcores_provider_is_taken_at_its_word(inputs_with:
     assert (found["version"], "manifestPatches" in found) == ("v0.2.1", False)
 
 
-def test_under_ironcore_nodes_are_told_by_ignition_and_kamaji_leaves_its_clusters_alone(inputs_with: Any) -> None:
+def test_with_ironcore_nodes_use_ignition_and_kamaji_does_not_manage_its_clusters(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput, control_planes=KAMAJI)
 
     gates = {name: spec.get("manager", {}).get("featureGates") for name, spec in specs(region).items()}
@@ -76,7 +76,7 @@ def test_under_ironcore_nodes_are_told_by_ignition_and_kamaji_leaves_its_cluster
 
 @pytest.mark.parametrize("control_planes", ControlPlaneBackend)
 @pytest.mark.parametrize("metal", BareMetalBackend)
-def test_all_are_awaited_in_their_version_after_the_operator_and_in_namespaces_that_are_there(
+def test_all_providers_are_awaited_in_their_version_after_operator_and_namespaces(
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
@@ -103,7 +103,7 @@ def test_a_release_that_is_missing_is_never_the_newest_one(inputs_of: Any) -> No
 
 @pytest.mark.parametrize("control_planes", ControlPlaneBackend)
 @pytest.mark.parametrize("metal", BareMetalBackend)
-def test_each_provider_takes_the_one_config_map_that_is_applied_to_its_namespace_by_digest(
+def test_each_provider_selects_its_config_map_by_digest(
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)

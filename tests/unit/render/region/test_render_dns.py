@@ -42,7 +42,7 @@ def inside(cluster: ClusterDnsInput) -> dict[str, Any]:
     return found
 
 
-def test_nothing_is_there_where_a_region_names_no_server(laptop: Any, spec: RegionSpec) -> None:
+def test_nothing_is_rendered_without_a_name_server(laptop: Any, spec: RegionSpec) -> None:
     without = changed(spec, dns=None)
     environment = changed(laptop, region=without)
 
@@ -118,7 +118,7 @@ def test_a_name_leads_to_addresses_of_its_own_cluster(laptop: Any, cluster: Clus
     assert found["extraArgs"]["service-type-filter"] == "LoadBalancer"
 
 
-def test_what_looks_into_a_cluster_has_no_rights_beside_it(cluster: ClusterDnsInput) -> None:
+def test_external_dns_of_a_cluster_has_no_other_permissions(cluster: ClusterDnsInput) -> None:
     [release] = cluster.render()
     found = inside(cluster)
 
@@ -131,7 +131,7 @@ def test_what_looks_into_a_cluster_has_no_rights_beside_it(cluster: ClusterDnsIn
     assert found["automountServiceAccountToken"] is False
 
 
-def test_what_names_control_planes_reads_services_alone(spec: RegionSpec) -> None:
+def test_external_dns_of_control_planes_only_reads_services(spec: RegionSpec) -> None:
     found = values(spec)
     role, binding, *_ = render(spec)
 
@@ -154,7 +154,7 @@ def test_no_two_own_the_same_names(spec: RegionSpec, cluster: ClusterDnsInput) -
     assert len({one["extraArgs"]["regex-domain-filter"] for one in every}) == len(every)
 
 
-def test_names_that_are_not_written_are_told_of_every_namespace(spec: RegionSpec) -> None:
+def test_unwritten_names_are_reported_for_every_namespace(spec: RegionSpec) -> None:
     *_, monitor, rules = render(spec)
     [endpoint] = monitor.body["spec"]["podMetricsEndpoints"]
     [job] = endpoint["relabelings"]

@@ -99,7 +99,7 @@ def test_no_control_plane_reaches_another_nor_is_reached_by_it(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_control_plane_reaches_what_commands_hardware(name: str) -> None:
+def test_no_control_plane_reaches_controllers_of_hardware(name: str) -> None:
     worst = judge(name, pods_by_address=True)
     operators = [Pod(namespace=one) for one in {body["metadata"]["namespace"] for body in of(name, "NetworkPolicy")}]
     hidden = [one for one in operators if one.namespace not in control_planes(name)]
@@ -129,7 +129,7 @@ def test_ovns_databases_are_reached_by_dpus_on_the_network_of_their_bmcs_and_by_
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> None:
+def test_control_planes_have_their_required_connections(name: str) -> None:
     strict = judge(name, pods_by_address=False)
     environment, stores = reference(name), shared_stores(name)
     asking = {cluster.name for tenant in environment.tenants for cluster in tenant.clusters if cluster.oidc is not None}
@@ -146,7 +146,7 @@ def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> No
     assert asking or name in {"lab", STARTER}
 
 
-def test_whoever_runs_beside_a_control_plane_reaches_what_it_is_for() -> None:
+def test_pods_of_control_plane_namespaces_only_reach_their_required_peers() -> None:
     environment = reference("us-east-04a")
     strict, worst = judge("us-east-04a", pods_by_address=False), judge("us-east-04a", pods_by_address=True)
     deployed = [
@@ -170,7 +170,7 @@ def test_whoever_runs_beside_a_control_plane_reaches_what_it_is_for() -> None:
         assert "requests.cpu" in quotas[cluster]
 
 
-def test_what_writes_names_reaches_the_name_server_and_nobody_beside_it_does() -> None:
+def test_only_external_dns_reaches_the_name_server() -> None:
     environment = reference("laptop")
     strict, worst = judge("laptop", pods_by_address=False), judge("laptop", pods_by_address=True)
     assert environment.region.dns is not None
@@ -189,7 +189,7 @@ def test_what_writes_names_reaches_the_name_server_and_nobody_beside_it_does() -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_webhooks_are_called_and_only_what_drives_hardware_reaches_bmcs(name: str) -> None:
+def test_webhooks_are_reachable_and_only_hardware_controllers_reach_bmcs(name: str) -> None:
     strict, worst = judge(name, pods_by_address=False), judge(name, pods_by_address=True)
     host, bmc = inside(name, "management"), inside(name, "bmc")
     running = [
@@ -279,7 +279,7 @@ def rows() -> Iterator[str]:
         yield f"| {who} | {' | '.join(answers)} |"
 
 
-def test_the_page_shows_who_reaches_whom() -> None:
+def test_the_page_shows_permitted_connections() -> None:
     page = re.sub(r"[*]", "", text(DOCS / "region/isolation.md"))
 
     assert "\n".join(rows()) in page

@@ -81,7 +81,7 @@ def test_in_a_tenants_cluster_flux_waits_for_no_pods() -> None:
     }
 
 
-def test_neither_a_namespace_nor_a_kind_goes_with_the_manifests() -> None:
+def test_neither_a_namespace_nor_a_kind_is_deleted_with_the_manifests() -> None:
     operator = Operator(chart="driver", namespace="driver-system", flags=("--fast",), without=("a.b/C",))
     [found] = installed((operator,), BY_MANIFESTS)
 
@@ -109,7 +109,7 @@ def test_neither_a_namespace_nor_a_kind_goes_with_the_manifests() -> None:
     ]
 
 
-def test_what_flux_cannot_make_depend_on_the_other_kind_is_applied_after_it() -> None:
+def test_objects_without_a_flux_dependency_are_applied_after_the_other_kind() -> None:
     found = tuple(installed((CERTIFICATES, DRIVER, AGENT), BY_MANIFESTS))
 
     assert [(item.kind, item.name) for item in found] == [

@@ -20,7 +20,7 @@ SPEC = {
 }
 
 
-def test_a_release_is_retried_and_neither_taken_back_nor_away() -> None:
+def test_a_release_is_retried_and_neither_rolled_back_nor_uninstalled() -> None:
     found = release(DRIVER)
 
     assert (found.namespace, found.body["spec"]) == ("operators", SPEC)

@@ -20,7 +20,7 @@ def by_kind(region: RegionInput, kind: str) -> list[Any]:
     return [item for item in objects_of(region) if item.kind == kind]
 
 
-def test_what_dpf_holds_immutable_gets_a_new_name_when_it_changes(inputs_of: Any) -> None:
+def test_a_change_of_immutable_dpf_fields_changes_the_name(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     platform = region.platform
     [old] = by_kind(region, "DPUFlavor")
@@ -118,7 +118,7 @@ def test_only_the_operators_of_the_backends_are_installed(
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
 
 
-def test_dpf_comes_after_all_that_it_needs_and_does_not_bring(inputs_of: Any) -> None:
+def test_dpf_is_installed_after_its_external_prerequisites(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     releases = {item.name: item.body["spec"] for item in by_kind(region, "HelmRelease")}
 
@@ -151,7 +151,7 @@ def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with:
         (101, 11, {"cpu": "1412m", "memory": "706Mi"}),
     ],
 )
-def test_kamaji_has_what_upstream_measured_for_as_many_control_planes(
+def test_kamaji_has_upstreams_measured_resources_for_its_number_of_control_planes(
     inputs_of: Any, clusters: int, workers: int, size: dict[str, str]
 ) -> None:
     [region] = inputs_of(RegionInput)

@@ -21,7 +21,7 @@ def store(secrets: SecretsSpec = MADE) -> Manifest:
 
 
 @pytest.mark.parametrize("secrets", [SecretsSpec(), STORE], ids=["no store", "a store that is there"])
-def test_nothing_is_made_that_somebody_else_has(secrets: SecretsSpec) -> None:
+def test_an_existing_store_is_not_created(secrets: SecretsSpec) -> None:
     assert (operators(secrets), render(secrets), watch(secrets)) == ((), (), ())
 
 
@@ -41,7 +41,7 @@ def test_a_vault_is_reached_as_the_data_say() -> None:
     }
 
 
-def test_what_the_data_leave_out_is_left_out() -> None:
+def test_omitted_settings_are_not_rendered() -> None:
     public = store(changed(MADE, vault=changed(VAULT, authority=None))).body["spec"]["provider"]["vault"]
     enterprise = store(changed(MADE, vault=changed(VAULT, namespace="clouds/gpu"))).body["spec"]["provider"]["vault"]
 
@@ -49,7 +49,7 @@ def test_what_the_data_leave_out_is_left_out() -> None:
     assert enterprise["namespace"] == "clouds/gpu"
 
 
-def test_the_operator_makes_tokens_of_its_login_and_of_nobody_else() -> None:
+def test_the_operator_only_creates_tokens_of_its_account() -> None:
     [operator] = operators(MADE)
     account, role, binding, *_ = render(MADE)
 
@@ -68,7 +68,7 @@ def test_the_operator_makes_tokens_of_its_login_and_of_nobody_else() -> None:
     assert {role.namespace, binding.namespace, account.namespace} == {operator.namespace}
 
 
-def test_the_login_may_ask_about_tokens_and_nothing_else() -> None:
+def test_the_login_has_no_permission_except_token_reviews() -> None:
     account, *_, asks, _ = render(MADE)
 
     assert asks.body["roleRef"]["name"] == "system:auth-delegator"
@@ -86,7 +86,7 @@ def test_only_namespaces_that_the_region_makes_may_use_the_store(inputs_of: Any)
     assert all(wanted.items() <= one.items() for one in labels)
 
 
-def test_a_secret_that_is_not_copied_is_told_by_the_job_that_is_watched() -> None:
+def test_an_uncopied_secret_is_detected_by_the_monitored_job() -> None:
     monitor, rules = watch(MADE)
     [endpoint] = monitor.body["spec"]["podMetricsEndpoints"]
     [job] = endpoint["relabelings"]
@@ -99,7 +99,7 @@ def test_a_secret_that_is_not_copied_is_told_by_the_job_that_is_watched() -> Non
     assert {monitor.namespace, rules.namespace} == {"external-secrets"}
 
 
-def test_the_store_comes_up_before_any_other_operator(inputs_of: Any) -> None:
+def test_the_store_is_ready_before_any_other_operator(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     copied = Manifest(body={"kind": "ExternalSecret", "metadata": {"name": "a", "namespace": "inventory"}})
     made = replace(region, spec=changed(region.spec, secrets=MADE), secrets=(copied,))

@@ -89,7 +89,7 @@ def test_vasts_driver_empties_volumes_at_a_pool_that_its_account_can_look_up() -
     assert (values["deletionVipPool"], values["deletionViewPolicy"]) == ("pool", "policy")
 
 
-def test_a_class_of_vast_says_where_it_is_mounted_as_its_driver_wants_it() -> None:
+def test_a_vast_class_has_the_mount_settings_of_its_driver() -> None:
     def parameters(**changes: Any) -> dict[str, str]:
         [item] = [item for item in rendered(VAST.model_copy(update=changes)) if item.kind == "StorageClass"]
         return {key: value for key, value in item.body["parameters"].items() if not key.startswith("csi.")}
@@ -134,7 +134,7 @@ def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -
     }
 
 
-def test_lvmd_keeps_the_room_that_the_data_say_and_classes_tell_that_they_are_encrypted() -> None:
+def test_lvmd_reserves_the_declared_space_and_classes_state_their_encryption() -> None:
     spare = SCRATCH.model_copy(update={"name": "kept", "spare": "2Ti", "encrypted": True})
     bulk = SCRATCH.model_copy(update={"name": "bulk", "device_class": "hdd"})
 

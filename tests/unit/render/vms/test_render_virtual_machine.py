@@ -38,7 +38,7 @@ def with_volumes(offering: VmOfferingInput, *volumes: VolumeSpec) -> VmOfferingI
     return replace(offering, machines=(replace(machine, spec=spec, classes={**machine.classes, "local": local}),))
 
 
-def test_volumes_ask_for_what_their_class_can_do(offering: VmOfferingInput) -> None:
+def test_volumes_request_the_capabilities_of_their_class(offering: VmOfferingInput) -> None:
     volumes = (
         VolumeSpec(name="home", size="1Ti", storage_class="shared-nfs"),
         VolumeSpec(name="fast", size="2Ti", storage_class="local", scratch=True),
@@ -119,7 +119,7 @@ def test_a_machine_without_a_public_address_has_no_service(offering: VmOfferingI
     assert of(private, "Service") == []
 
 
-def test_a_kept_root_is_a_clone_and_takes_nothing_of_the_node(offering: VmOfferingInput) -> None:
+def test_a_persistent_root_is_a_clone_and_does_not_use_the_nodes_disk(offering: VmOfferingInput) -> None:
     root = RootSpec(size="600Gi", storage_class="shared-nfs")
     [machine] = offering.machines
     kept = replace(machine, spec=machine.spec.model_copy(update={"root": root, "pool": "system"}))

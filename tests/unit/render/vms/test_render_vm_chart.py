@@ -98,7 +98,7 @@ def test_a_root_is_filled_from_where_a_golden_volume_of_that_image_is(tmp_path: 
         assert root["spec"]["source"] == golden[image].body["spec"]["source"], name
 
 
-def test_what_is_left_out_is_what_it_is_in_the_data() -> None:
+def test_omitted_values_have_the_defaults_of_the_data() -> None:
     values = yaml.safe_load((paths.ROOT / FOLDER / "values.yaml").read_text(encoding="utf-8"))
     order = VirtualMachineSpec(name="loom", size="cpu-4", image="debian-13").model_dump(mode="json")
 

@@ -27,7 +27,7 @@ def example() -> dict[str, Any]:
     return dict(chart_values(laptop, ordered(laptop, laptop.sizes[0], laptop.images[0], "loom")))
 
 
-def test_words_that_are_wrong_are_refused_by_the_schema_all_at_once(tmp_path: Path, example: dict[str, Any]) -> None:
+def test_all_invalid_values_are_rejected_together_by_the_schema(tmp_path: Path, example: dict[str, Any]) -> None:
     wrong = {
         "name": "Loom_1",
         "count": 0,
@@ -121,7 +121,7 @@ def incompatibilities(order: dict[str, Any]) -> list[str]:
         ({"public_ip": True}, "public_ip: 'loom' is not in catalog.public_addresses (known: )"),
     ],
 )
-def test_what_the_catalog_has_not_is_refused(
+def test_values_missing_in_the_catalog_are_rejected(
     tmp_path: Path, example: dict[str, Any], words: dict[str, Any], message: str
 ) -> None:
     assert message in refusal(tmp_path, example | words, NAMESPACE)

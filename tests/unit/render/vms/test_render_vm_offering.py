@@ -35,7 +35,7 @@ def test_a_changed_size_is_a_new_object(offering: VmOfferingInput) -> None:
     assert [item.name for item in old[1:]] == [item.name for item in new[1:]]
 
 
-def test_a_size_says_what_a_drain_does_where_that_is_not_what_the_cluster_says(offering: VmOfferingInput) -> None:
+def test_a_size_states_its_drain_behaviour_if_it_differs_from_the_clusters(offering: VmOfferingInput) -> None:
     [machine] = offering.machines
     size = machine.size.model_copy(update={"eviction": EvictionStrategy.LIVE_MIGRATE})
     [kubevirt] = of(offering, "KubeVirt")
@@ -46,7 +46,7 @@ def test_a_size_says_what_a_drain_does_where_that_is_not_what_the_cluster_says(o
     assert machine_spec(strict)["template"]["spec"]["evictionStrategy"] == "LiveMigrate"
 
 
-def test_vms_run_on_their_pools_and_what_runs_them_on_the_system_pool(offering: VmOfferingInput) -> None:
+def test_vms_run_on_their_pools_and_their_operators_on_the_system_pool(offering: VmOfferingInput) -> None:
     taint = TaintSpec(key="vms", value="only", effect=TaintEffect.NO_SCHEDULE)
     soft = taint.model_copy(update={"effect": TaintEffect.PREFER_NO_SCHEDULE})
     tainted = replace(offering, pools=("a", "b"), taints=(taint, soft), system_pool=True)
@@ -148,14 +148,14 @@ def test_a_size_with_cpus_of_its_own_has_handlers_look_for_them(offering: VmOffe
     assert size.body["spec"]["memory"] == {"guest": "16Gi", "hugepages": {"pageSize": "1Gi"}}
 
 
-def test_vms_are_emulated_where_the_region_says_so_alone(offering: VmOfferingInput) -> None:
+def test_vms_are_only_emulated_if_the_region_requires_it(offering: VmOfferingInput) -> None:
     [plain], [soft] = of(offering, "KubeVirt"), of(replace(offering, emulation=True), "KubeVirt")
 
     assert "developerConfiguration" not in plain.body["spec"]["configuration"]
     assert soft.body["spec"]["configuration"]["developerConfiguration"] == {"useEmulation": True}
 
 
-def test_the_quota_of_vms_holds_what_the_platform_puts_beside_them(offering: VmOfferingInput) -> None:
+def test_the_quota_of_vms_includes_pods_of_the_platform(offering: VmOfferingInput) -> None:
     [machine] = offering.machines
     gpu = VmGpuSpec(device="nvidia.com/L40S", pci_selector="10DE:26B9", count=2)
     size = offering.sizes[0].model_copy(update={"gpu": gpu})

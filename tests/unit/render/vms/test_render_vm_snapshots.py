@@ -40,7 +40,7 @@ def test_each_day_has_a_run_in_utc_that_is_never_tried_again(rendered: list[Mani
     assert {spec["jobTemplate"]["spec"]["backoffLimit"] for spec in specs} == {0}
 
 
-def test_each_run_asks_for_one_snapshot_of_each_machine_under_a_name_of_its_day(rendered: list[Manifest]) -> None:
+def test_each_run_creates_one_snapshot_of_each_machine_named_after_its_day(rendered: list[Manifest]) -> None:
     [files] = of(rendered, "ConfigMap")
     asked: dict[str, list[str]] = {}
     for job in of(rendered, "CronJob"):
@@ -54,7 +54,7 @@ def test_each_run_asks_for_one_snapshot_of_each_machine_under_a_name_of_its_day(
     assert asked == {name: [f"{name}-mon", f"{name}-thu"] for name in MACHINES}
 
 
-def test_all_lies_in_the_namespace_of_vms_and_runs_on_nodes_for_services(rendered: list[Manifest]) -> None:
+def test_all_objects_are_in_the_namespace_of_vms_and_run_on_service_nodes(rendered: list[Manifest]) -> None:
     assert {(item.cluster, item.body["metadata"]["namespace"]) for item in rendered} == {("c1", "virtual-machines")}
     for job in of(rendered, "CronJob"):
         assert pod(job)["nodeSelector"]["node-restriction.kubernetes.io/role"] == "system"

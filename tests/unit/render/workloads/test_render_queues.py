@@ -280,7 +280,7 @@ def test_webhooks_of_queues_are_ignored_without_kueue_if_the_release_stores_thei
     assert hooks == {name: {"failurePolicy": "Ignore"} for name in names}
 
 
-def test_an_alert_tells_an_inactive_queue_and_there_is_none_without_queues(laptop: Environment) -> None:
+def test_an_alert_reports_an_inactive_queue_and_there_is_none_without_queues(laptop: Environment) -> None:
     def names(cluster: PlacedCluster) -> set[str]:
         [given] = add_ons.of_cluster(laptop, cluster)
         rules = [item.body["spec"]["groups"] for item in objects_of(given) if item.kind == "PrometheusRule"]

@@ -150,7 +150,7 @@ def test_kueue_manages_leaderworkersets_in_a_cluster_with_queues_and_endpoints()
     assert "leaderworkerset.x-k8s.io/leaderworkerset" in yaml.safe_load(text)["integrations"]["frameworks"]
 
 
-def test_a_queue_without_the_priority_gives_no_class(laptop: Environment) -> None:
+def test_a_queue_without_the_priority_renders_no_class(laptop: Environment) -> None:
     cluster = placed(laptop)
     teams = [{"name": "models", "namespaces": ["models"], "nodes": {"infer": 4}}]
     queued = QueuesSpec.model_validate({"queued": "pods", "classes": {"training": "normal"}, "teams": teams})
