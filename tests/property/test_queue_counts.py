@@ -103,7 +103,7 @@ def test_quotas_that_rules_accept_are_within_pools_and_contract_and_others_are_n
 
 
 @given(spec=drawn())
-def test_accepted_borrowing_limits_equal_the_quotas_lent_by_other_queues(spec: QueuesSpec) -> None:
+def test_rules_accept_borrowing_limits_only_within_the_quotas_of_other_queues(spec: QueuesSpec) -> None:
     environment, placed = with_queues(spec)
     found = limits(environment, placed)
     lent = {**found["nominalQuota"], **found.get("lendingLimit", {})}

@@ -121,7 +121,7 @@ def test_an_engine_that_died_without_an_event_shows_its_last_words(tmp_path: Pat
     assert shown == "one\nerror: could not open the state\n"
 
 
-def test_a_run_that_is_interrupted_reports_its_progress(pulumi: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_run_reports_how_it_stops(pulumi: Any, capsys: pytest.CaptureFixture[str]) -> None:
     pulumi.answer("up", waits=True)
     pulumi.terminate_caller()
     with pytest.raises(EngineStopped):

@@ -117,7 +117,7 @@ def test_a_pool_that_shrinks_keeps_its_hosts_as_spares(laptop: Any) -> None:
     assert (after.groups["acme-train/train/a01"].nodes, after.groups["acme-train/train/a02"].nodes) == (4, 3)
 
 
-def test_a_new_group_of_a_pool_gets_the_image_of_the_pool(laptop: Any) -> None:
+def test_a_new_group_of_a_pool_gets_the_intent_of_the_pool(laptop: Any) -> None:
     laptop.edit("images.lock.yaml", "acme-train/train/a02", "acme-train/train/a09")
     laptop.allocate()
 

@@ -111,7 +111,7 @@ def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or
     assert [line for line in lines if "border" in line] == ([] if report is None else [expected(laptop, report)])
 
 
-def test_networks_behind_edge_routers_are_in_no_other_region(both: Any, laptop: Any) -> None:
+def test_networks_behind_edge_routers_overlap_no_other_region_and_may_be_shared(both: Any, laptop: Any) -> None:
     edits, first = _borders("{networks: [172.20.0.0/24]}", "{networks: [10.65.0.0/24, 172.20.0.0/24]}")
     apart = (("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),)
 

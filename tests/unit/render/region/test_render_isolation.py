@@ -146,7 +146,7 @@ def test_control_planes_have_their_required_connections(name: str) -> None:
     assert asking or name in {"lab", STARTER}
 
 
-def test_pods_of_control_plane_namespaces_only_reach_their_required_peers() -> None:
+def test_pods_next_to_a_control_plane_reach_their_required_peers() -> None:
     environment = reference("us-east-04a")
     strict, worst = judge("us-east-04a", pods_by_address=False), judge("us-east-04a", pods_by_address=True)
     deployed = [
