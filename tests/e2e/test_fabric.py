@@ -86,7 +86,7 @@ def guids(region: LocalRegion, name: str, cluster: str = ACME) -> list[str]:
     return sorted(one["cni-args"]["guid"].replace(":", "") for one in told)
 
 
-def test_pods_of_two_tenants_are_in_two_partitions_with_guids_of_their_own(on_fabric: LocalRegion) -> None:
+def test_pods_of_two_tenants_are_in_separate_partitions_with_separate_guids(on_fabric: LocalRegion) -> None:
     on_fabric.api(ACME).create(job("collective", ports=2), field_manager="somebody")
     on_fabric.api(GLOBEX).create(job("collective"), field_manager="somebody")
 

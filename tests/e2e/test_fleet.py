@@ -177,7 +177,7 @@ def test_a_campaign_stops_after_a_failed_soak(fleet: Fleet, tmp_path: Path) -> N
     fleet.merged()
 
 
-def test_a_region_is_drained_and_retired_beside_the_other(fleet: Fleet) -> None:
+def test_a_region_is_drained_and_retired_while_another_runs(fleet: Fleet) -> None:
     before, project = machines(fleet.roomy), fleet.data.parent
     (fleet.data / "campaigns" / "driver.yaml").unlink()  # The second step would promote the region.
     for step in retired_region():

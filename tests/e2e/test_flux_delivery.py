@@ -166,7 +166,7 @@ def test_the_next_commit_writes_no_object_that_it_does_not_change(delivered: Del
     assert delivered.versions() == before
 
 
-def test_a_host_that_cluster_api_powers_off_stays_off(delivered: Delivered) -> None:
+def test_a_host_powered_off_by_cluster_api_stays_off(delivered: Delivered) -> None:
     flux = delivered.flux
     [hosts] = [part for part in delivered.of_slice("inventory-a") if part.phase is Phase.OBJECTS]
     host = next(ref for ref in delivered.live(hosts) if ref.kind == "BareMetalHost")
@@ -197,7 +197,7 @@ def test_removed_objects_are_deleted_except_marked_ones(delivered: Delivered) ->
     assert [ref for cluster, ref in marked if not delivered.api(cluster).get(ref)] == []
 
 
-def test_objects_of_a_removed_slice_stay(delivered: Delivered) -> None:
+def test_objects_of_a_removed_slice_are_kept(delivered: Delivered) -> None:
     flux, repository = delivered.flux, delivered.flux.repository / FOLDER
     removed = delivered.of_slice("tenant-globex", "cluster-globex-lab")
     before = {ref: body for part in removed for ref, body in delivered.live(part).items() if body}

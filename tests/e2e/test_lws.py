@@ -164,7 +164,7 @@ def test_each_group_has_its_own_rack_and_a_group_without_one_waits(endpoint: End
     )
 
 
-def test_the_service_selects_the_leaders_beside_the_headless_service_of_the_group(endpoint: Endpoint) -> None:
+def test_the_service_selects_the_leaders_and_not_the_headless_service_of_the_group(endpoint: Endpoint) -> None:
     lws = endpoint.lws
     selected = [item["metadata"]["name"] for item in lws.pods(SPACE, endpoint.service["spec"]["selector"])]
     headless = lws.api.get(ObjectRef("v1", "Service", "chat", SPACE)) or {}

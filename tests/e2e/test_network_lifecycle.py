@@ -104,7 +104,7 @@ def test_all_networks_become_ready_with_their_clusters(region: LocalRegion) -> N
     assert (found["acme"]["total"], found["globex"]["total"]) == (6, 5)  # Each pool has a spare.
 
 
-def test_each_cluster_of_a_vpc_has_prefixes_of_its_own(region: LocalRegion) -> None:
+def test_each_cluster_of_a_vpc_has_separate_prefixes(region: LocalRegion) -> None:
     numbers, found = data(region).allocations.vpcs["acme"], {}
     for body in region.api().list("cluster.x-k8s.io/v1beta2", "Cluster"):
         networks = body["spec"]["clusterNetwork"]

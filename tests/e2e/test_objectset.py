@@ -183,7 +183,7 @@ def test_a_split_and_then_renamed_rack_keeps_its_hosts(
     assert [parent["metadata"]["name"] for parent in parents] == ["rack-a01b", "rack-a02b"]
 
 
-def test_another_cluster_behind_the_same_kubeconfig_loses_nothing(
+def test_another_cluster_with_the_same_kubeconfig_loses_nothing(
     server: LocalApiServer, namespace: str, tmp_path: Path
 ) -> None:
     kubeconfig = tmp_path / "kubeconfig.yaml"

@@ -63,7 +63,9 @@ def test_fields_are_set_changed_and_released_while_others_are_kept(
     assert (left["data"], left["metadata"]["uid"]) == ({"a": "1"}, theirs["metadata"]["uid"])
 
 
-def test_fields_of_others_are_taken_by_force_only(server: LocalApiServer, standin: DrivenStandIn, place: str) -> None:
+def test_fields_of_others_are_only_taken_over_by_force(
+    server: LocalApiServer, standin: DrivenStandIn, place: str
+) -> None:
     server.api.apply(config_map(place, {"a": "1"}), field_manager="kubectl")
 
     with pytest.raises(ProviderError, match=r"belong to another field manager:\n  \.data\.a: .*kubectl"):

@@ -165,7 +165,7 @@ def test_a_reference_to_a_stack_of_another_region_is_found_in_recorded_state(pro
     assert "found:   name organization/declared/us-east-04a, of region us-east-04a" in outcome.text
 
 
-def test_a_second_pack_is_judged_beside_ours(program: Program, tmp_path: Path) -> None:
+def test_a_second_pack_is_evaluated_in_addition_to_ours(program: Program, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text(SECOND_PACK)
     runtime = {"name": "python", "options": {"virtualenv": str(paths.VENV)}}
     (tmp_path / "PulumiPolicy.yaml").write_text(json.dumps({"version": "1.2.3", "runtime": runtime}))
@@ -179,7 +179,7 @@ def test_a_second_pack_is_judged_beside_ours(program: Program, tmp_path: Path) -
     assert "[mandatory] [severity: high]  duplicate-object" in outcome.text
 
 
-def test_recorded_state_is_judged_without_the_program(program: Program) -> None:
+def test_recorded_state_is_evaluated_without_the_program(program: Program) -> None:
     resources = {"a": (CONFIG_MAP, SETTINGS), **BASTION}
     up = program.run("up", resources, "--yes", "--skip-preview")
     config = program.folder / "analyze.json"

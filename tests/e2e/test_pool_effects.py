@@ -126,7 +126,7 @@ def test_each_field_of_a_pool_is_changed_here() -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_the_controller_does_what_the_table_says(field: str, histories: dict[str, History]) -> None:
+def test_the_controller_acts_as_in_the_table(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
     assert effect(before, after) is WITH_PROMOTION[field]

@@ -193,7 +193,7 @@ def test_state_holds_no_credential(region: LocalRegion) -> None:
         assert trace not in outcome.stdout
 
 
-def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) -> None:
+def test_a_manually_edited_host_is_reported_as_drift_by_refresh(region: LocalRegion) -> None:
     api = region.api()
     host = api.list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)[0]
     body = {

@@ -36,7 +36,7 @@ def test_levels_of_the_environment_hold(data: Path) -> None:
         ),
     ],
 )
-def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, text: str, data: Path) -> None:
+def test_a_waiver_applies_until_the_day_it_expires(expires: str, level: int, text: str, data: Path) -> None:
     (data / "waivers.yaml").write_text(
         "schema_version: 1\nwaivers:\n"
         "  - {rule: provider-without-cluster-identifier, subject: provider kubernetes x, reason: a vendor's test,"

@@ -49,7 +49,7 @@ STACKS = (
 )
 
 
-def test_a_freeze_of_one_tenant_holds_the_stacks_with_its_slices(acme: Environment, now: dt.datetime) -> None:
+def test_a_freeze_of_one_tenant_blocks_the_stacks_with_its_slices(acme: Environment, now: dt.datetime) -> None:
     assert held(acme, now, *STACKS) == {stack: [] for stack in STACKS} | {
         "laptop": ["tenant acme in stack laptop"],
         "laptop.tenant-acme": ["tenant acme in stack laptop.tenant-acme"],
@@ -72,7 +72,7 @@ def test_a_freeze_of_all_tenants_also_blocks_shared_objects(laptop: Environment,
     ("now", "holds"),
     [(BEGIN, True), (BEGIN - dt.timedelta(seconds=1), False), (END - dt.timedelta(seconds=1), True), (END, False)],
 )
-def test_a_freeze_holds_from_its_beginning_to_its_end(now: dt.datetime, holds: bool, acme: Environment) -> None:  # noqa: FBT001 - a column of the table
+def test_a_freeze_applies_from_its_start_to_its_end(now: dt.datetime, holds: bool, acme: Environment) -> None:  # noqa: FBT001 - a column of the table
     assert bool(frozen(acme, "laptop.tenant-acme", now)) is holds
 
 

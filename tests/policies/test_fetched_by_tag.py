@@ -118,7 +118,7 @@ def test_the_report_names_the_pin(context: Context, text: Callable[..., str]) ->
     assert RULE.judge(WRONG["a job"][0], real).fix == "write the digest of the tag, as name@sha256:<64 hex digits>"
 
 
-def test_is_mandatory_where_tenants_are(context: Context) -> None:
+def test_is_mandatory_in_stages_with_tenants(context: Context) -> None:
     levels = {stage: RULE.level(replace(context, stage=stage)) for stage in Stage}
 
     assert levels == {

@@ -37,7 +37,7 @@ def test_passes_every_host_of_laptop(rendered: Callable[[str], list[Fact]], cont
     assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
 
 
-def test_passes_the_disk_of_the_instance_type_and_no_other(context: Context) -> None:
+def test_passes_only_the_disk_of_the_instance_type(context: Context) -> None:
     hints = {"model": "MZ1L2960", "minSizeGigabytes": 800}
     declared = replace(context, declared={"a01-u01": {"spec.rootDeviceHints": hints}})
 
@@ -45,7 +45,7 @@ def test_passes_the_disk_of_the_instance_type_and_no_other(context: Context) -> 
     assert RULE.judge(host(SPEC | {"rootDeviceHints": hints | {"model": "x"}}), declared).verdict is Verdict.VIOLATION
 
 
-def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, text: Callable[..., str]) -> None:
+def test_refuses_a_host_with_its_own_image_and_disk(context: Context, text: Callable[..., str]) -> None:
     fact = host(SPEC | {"image": {"url": "x"}, "rootDeviceHints": {"deviceName": "/dev/sda"}})
 
     assert text(RULE, fact, context) == (

@@ -115,7 +115,7 @@ def test_a_waiver_that_has_expired_waives_nothing_and_is_not_idle(outside: Envir
     assert sum("void since 2026-12-15" in str(item) for item in found.refused) == 2
 
 
-def test_a_rule_that_is_made_advisory_only_tells(outside: Environment, now: dt.datetime) -> None:
+def test_an_advisory_rule_only_warns(outside: Environment, now: dt.datetime) -> None:
     policy = outside.policy.model_copy(update={"rules": {"image-outside-channel": Enforcement.ADVISORY}})
 
     found = judge(outside.model_copy(update={"policy": policy}), now)

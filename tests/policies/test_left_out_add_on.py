@@ -73,7 +73,7 @@ def test_clusters_of_another_kind_are_not_evaluated(edited: Callable[..., Enviro
     assert RULE.judge(other, Context.of(edited(OWN), now)).verdict is Verdict.PASS
 
 
-def test_every_gift_has_a_consequence_or_is_insisted_on() -> None:
+def test_every_capability_has_a_consequence_or_is_mandatory() -> None:
     assert CONSEQUENCES.keys() == {*Capability, None} - {Capability.NETWORK}
 
 

@@ -98,12 +98,12 @@ def _assert_answered(root: Path, name: str, file: str, raw: bytes) -> None:
 
 @given(spoilt())
 @settings(max_examples=300)
-def test_a_spoilt_file_never_crashes_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
+def test_a_damaged_file_never_crashes_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
     _assert_answered(root, *case)
 
 
 @pytest.mark.nightly
 @given(spoilt())
 @settings(max_examples=10_000)
-def test_no_spoilt_file_of_ten_thousand_crashes_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
+def test_ten_thousand_damaged_files_never_crash_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
     _assert_answered(root, *case)

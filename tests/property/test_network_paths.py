@@ -114,7 +114,7 @@ def test_reported_paths_match_rendered_rules_with_every_backend(
 
 @given(TENANTS | MIXED, NETWORK_BACKENDS)
 @settings(max_examples=100)
-def test_every_vpc_with_a_route_out_reaches_the_port_of_the_registry_and_no_other(
+def test_every_vpc_with_egress_reaches_only_the_port_of_the_registry(
     wishes: dict[str, Wish], border: BorderSpec | None
 ) -> None:
     environment = region(wishes, border)
@@ -137,7 +137,7 @@ def test_every_vpc_with_a_route_out_reaches_the_port_of_the_registry_and_no_othe
 
 @given(TENANTS | MIXED, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
-def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_waiver(
+def test_hosts_of_two_tenants_reach_each_other_only_with_mutual_peering_or_a_waiver(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
 ) -> None:
     environment = region(wishes, border, peerings=peerings)

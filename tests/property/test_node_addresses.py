@@ -84,7 +84,7 @@ def _vpc_of(lock: AllocationsLock, host: str) -> str | None:
 
 
 @given(histories)
-def test_each_host_has_an_address_of_its_own_on_a_link_of_its_dpu_cluster(
+def test_each_host_has_a_separate_address_on_a_link_of_its_dpu_cluster(
     history: tuple[bool, list[dict[str, int]]],
 ) -> None:
     two, steps = history

@@ -60,7 +60,7 @@ def permitted(known: Fleet, wanted: OrderSpec, name: str) -> bool:
 
 @settings(max_examples=12, deadline=None)
 @given(regions, orders)
-def test_placed_orders_are_valid_and_where_they_may_be(
+def test_placed_orders_are_valid_and_in_permitted_regions(
     drawn: dict[str, tuple[dict[str, Any], int]], wishes: list[tuple[str, str, int, dict[str, Any]]]
 ) -> None:
     known = fleet(**{name: entry for name, (entry, _) in drawn.items()})

@@ -76,7 +76,7 @@ def _restore(bench: Workbench, file: str, committed: dict[str, bytes]) -> None:
 
 @given(names, walks, st.data())
 @settings(max_examples=50)
-def test_no_walk_of_edits_ends_where_no_report_leads_back(
+def test_reports_lead_back_to_valid_data_after_random_edits(
     name: str, walk: list[tuple[Edit, bool]], data: st.DataObject
 ) -> None:
     _walk(name, walk, data)
@@ -85,7 +85,7 @@ def test_no_walk_of_edits_ends_where_no_report_leads_back(
 @pytest.mark.nightly
 @given(names, walks, st.data())
 @settings(max_examples=2_000)
-def test_no_walk_of_two_thousand_ends_where_no_report_leads_back(
+def test_reports_lead_back_to_valid_data_after_two_thousand_random_edits(
     name: str, walk: list[tuple[Edit, bool]], data: st.DataObject
 ) -> None:
     _walk(name, walk, data)

@@ -148,7 +148,7 @@ def test_a_peering_takes_no_number_and_changes_only_its_two_vpcs(
 
 @given(TENANTS, NETWORK_BACKENDS)
 @settings(max_examples=60)
-def test_pods_on_rails_get_addresses_of_their_own_cluster_and_of_one_rail_each(
+def test_pods_on_rails_get_addresses_of_their_cluster_and_one_for_each_rail(
     wishes: dict[str, Wish], border: BorderSpec | None
 ) -> None:
     environment = region({name: replace(wish, rails=True) for name, wish in wishes.items()}, border)

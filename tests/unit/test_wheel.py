@@ -45,7 +45,7 @@ def files(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_wheel_holds_every_file_of_every_package(built: Path) -> None:
+def test_the_wheel_contains_every_file_of_every_package(built: Path) -> None:
     found = {path for name in PACKAGES for path in (paths.ROOT / name).rglob("*") if path.is_file()}
     found |= {
         paths.ROOT / "jacquard/starters/files/catalog" / path.name for path in paths.ROOT.glob("environments/catalog/*")

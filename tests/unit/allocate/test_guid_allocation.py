@@ -16,7 +16,7 @@ def _guids(lock: dict[str, ClusterAllocation]) -> dict[str, str]:
     return {name: str(cluster.guids["ib"]) for name, cluster in lock.items()}
 
 
-def test_guids_have_room_behind_them_and_grow_in_place() -> None:
+def test_guids_have_room_for_growth_and_grow_in_place() -> None:
     bee = tenant("bee", nodes(1), fabrics=("ib",))
     before = allocated(small_region(), tenants=(ANT, bee))
     grown = allocated(before, tenants=(tenant("ant", nodes(4), fabrics=("ib",)), bee))
@@ -36,7 +36,7 @@ def _side_by_side(size: int) -> Environment:
     return allocated(region, tenants=(ANT, tenant("bee", nodes(1), fabrics=("ib",))))
 
 
-def test_guids_of_a_running_cluster_stay_when_others_stand_behind_them() -> None:
+def test_guids_of_a_running_cluster_are_kept_when_the_next_ones_are_used() -> None:
     before = _side_by_side(512)
     grown = changed(before, tenants=(tenant("ant", nodes(6), fabrics=("ib",)), before.tenants[1]))
 
@@ -53,7 +53,7 @@ def test_guids_of_a_running_cluster_stay_when_others_stand_behind_them() -> None
     )
 
 
-def test_guids_of_a_cluster_without_nodes_move_when_others_stand_behind_them() -> None:
+def test_guids_of_a_cluster_without_nodes_move_when_the_next_ones_are_used() -> None:
     before = _side_by_side(4096)
     lock = before.allocations
     groups = {key: changed(group, nodes=0) for key, group in lock.groups.items()}

@@ -50,7 +50,7 @@ def test_a_host_out_of_service_is_not_allocated() -> None:
     assert _hosts(lock) == {"ant-one/lab/a2": 4, "bee-one/lab/a10": 3}
 
 
-def test_a_host_that_breaks_stays_and_is_replaced_on_request() -> None:
+def test_a_broken_host_is_kept_and_is_replaced_on_request() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(2)), tenant("bee", nodes(3))))
     broken = changed(before, out_of_service=faults("a1-u1", "a2-u1"))
     assert allocated(broken).allocations == before.allocations
@@ -102,7 +102,7 @@ def test_a_shortage_counts_hosts_out_of_service() -> None:
     )
 
 
-def test_a_shortage_of_system_nodes_is_not_to_be_mended_by_a_single_one() -> None:
+def test_a_shortage_of_system_nodes_is_not_fixed_by_a_single_one() -> None:
     broken = (f"{rack}-u{unit}" for rack in ("a1", "a2", "a10", "b1") for unit in range(1, 3 if rack == "b1" else 5))
     region = changed(small_region(), out_of_service=faults(*broken))
     system, more = (nodes(2, name=name, role=PoolRole.SYSTEM) for name in ("system", "more"))
@@ -153,7 +153,7 @@ def test_an_autoscaled_pool_has_hosts_for_its_most_nodes_and_bounds_in_each_grou
     assert _hosts(lock) == {"ant-one/lab/a1": 4, "ant-one/lab/a2": 4}
 
 
-def test_a_cluster_stays_in_its_site_and_on_the_fabric_of_its_vpc() -> None:
+def test_a_cluster_keeps_its_site_and_the_fabric_of_its_vpc() -> None:
     region = small_region()
     sites = tuple(SiteSpec(name=name, halls=(name,)) for name in ("a", "b"))
     [fabric] = region.region.fabrics

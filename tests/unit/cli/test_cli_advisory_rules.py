@@ -78,7 +78,7 @@ def test_a_violation_is_an_error_from_its_day_and_with_strict(
     assert "warning" not in result.output
 
 
-def test_a_warning_is_printed_beside_an_error(invoke: Invoke, reserved: Path, edit: Edit) -> None:
+def test_a_warning_is_printed_in_addition_to_an_error(invoke: Invoke, reserved: Path, edit: Edit) -> None:
     edit(reserved, "vpc: acme", "vpc: acmee")
 
     result = invoke("check", "laptop", "--today", LAST_WARNING)

@@ -110,7 +110,7 @@ def test_two_requests_for_hosts_are_two_changes(invoke: Invoke) -> None:
     )
 
 
-def test_quarantine_stays_until_it_is_released(invoke: Invoke, data_folder: Path) -> None:
+def test_numbers_are_in_quarantine_until_they_are_released(invoke: Invoke, data_folder: Path) -> None:
     _edit(data_folder / "laptop" / "tenants" / "acme.yaml", "public_ip: true", "public_ip: false")
     assert invoke("allocate", "laptop").exit_code == 0
     assert [*_load(data_folder).allocations.quarantine] == ["acme/acme-train/bastion"]

@@ -187,7 +187,7 @@ def test_production_may_not_make_a_critical_rule_advisory(invoke: Invoke, data_f
     )
 
 
-def test_a_day_that_is_none_is_wrong_usage(invoke: Invoke) -> None:
+def test_an_invalid_day_is_wrong_usage(invoke: Invoke) -> None:
     assert invoke("check", "laptop", "--today", "tomorrow").exit_code == ExitCode.BAD_DATA
 
 
@@ -226,7 +226,9 @@ def test_a_region_checked_separately_shares_no_machine_with_other_regions(
     assert [report.count("is also in") for report in alone.values()] == [1, 1], alone
 
 
-def test_an_inventory_beside_that_cannot_be_read_is_for_its_own_check(invoke: Invoke, two: Path, edit: Edit) -> None:
+def test_an_unreadable_inventory_of_another_region_is_left_to_its_own_check(
+    invoke: Invoke, two: Path, edit: Edit
+) -> None:
     edit(two / "laptop" / "region.yaml", "stage: rehearsal", "stage: development")
     edit(two / "desk" / "region.yaml", "stage: rehearsal", "stage: development")
     (two / "desk" / "inventory" / "hall-a.csv").write_bytes(b'rack,"\n\xff\0"')

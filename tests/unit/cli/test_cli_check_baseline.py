@@ -88,7 +88,7 @@ def test_an_entry_of_a_fixed_violation_is_an_error_that_names_its_line(
     assert file.read_text().splitlines() == [line for line in lines if "rule: deprecated-image" not in line]
 
 
-def test_entries_of_environments_that_are_not_checked_stay(check: Callable[..., Result], file: Path) -> None:
+def test_entries_of_unchecked_environments_are_kept(check: Callable[..., Result], file: Path) -> None:
     other = '  - {environment: lab, rule: deprecated-image, violation: "x"}'
     file.write_text(f"{file.read_text()}{other}\n")
 

@@ -69,7 +69,7 @@ def test_a_problem_of_a_whole_file_is_at_its_first_line(invoke: Invoke, data_fol
     assert place(found) == ("environments/laptop/region.yml", 1)
 
 
-def test_the_fingerprint_stays_when_only_lines_move(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+def test_the_fingerprint_is_stable_when_only_lines_move(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     file = data_folder / "laptop" / "tenants" / "acme.yaml"
     edit(file, "vpc: acme", "vpc: acmee")
     [before] = sarif(invoke("check", "laptop", "--format", "sarif"))

@@ -224,7 +224,7 @@ def test_a_closed_output_is_no_crash(redirections: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_allocate_has_nothing_to_do_where_the_lock_files_fit(invoke: Invoke) -> None:
+def test_allocate_has_no_changes_if_the_lock_files_match(invoke: Invoke) -> None:
     result = invoke("allocate", "laptop", "--check")
 
     assert (result.exit_code, result.output) == (0, "laptop: everything is allocated, nothing to change\n")

@@ -169,7 +169,7 @@ def test_a_stack_in_which_nothing_is_yet_is_not_planned(invoke: Invoke, pulumi: 
     assert pulumi.runs == ["up laptop.bootstrap", "up laptop"]
 
 
-def test_a_plan_that_cannot_be_made_stops_before_anything_is_applied(invoke: Invoke, engine: FakePulumi) -> None:
+def test_a_failed_plan_stops_before_any_change(invoke: Invoke, engine: FakePulumi) -> None:
     engine.plan(same("Namespace", "b"), code=255)
 
     result = invoke("up", "laptop")
@@ -217,7 +217,7 @@ def test_a_slice_that_depends_on_an_earlier_one_is_planned_after_it(
     )
 
 
-def test_a_slice_that_is_planned_late_is_held_back_too(
+def test_a_slice_that_is_planned_late_is_blocked_too(
     invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]]
 ) -> None:
     lost = tuple(guard.held(_seen(LOST[0]), load_environment("laptop", paths.ROOT / "environments")))

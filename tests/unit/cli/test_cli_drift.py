@@ -45,7 +45,7 @@ def test_no_drift_is_zero(servers: dict[str, FakeServer], invoke: Invoke) -> Non
     assert result.stdout.splitlines()[1:] == ["  no drift"]
 
 
-def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(
+def test_drift_has_a_separate_exit_code_also_for_incomplete_results(
     servers: dict[str, FakeServer], invoke: Invoke
 ) -> None:
     del servers["globex-lab"]

@@ -133,7 +133,7 @@ def test_an_interrupted_run_reports_how_it_stops(pulumi: Any, capsys: pytest.Cap
     )
 
 
-def test_an_object_that_stays_in_the_cluster_is_not_called_deleted() -> None:
+def test_a_retained_object_is_not_reported_as_deleted() -> None:
     progress = replay("bump")
 
     assert counted(progress.changes) == "2 created, 1 updated, 2 left in the cluster"

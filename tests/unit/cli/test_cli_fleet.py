@@ -57,7 +57,7 @@ def test_the_same_as_data(invoke: Invoke, fleet: Path) -> None:
     assert answer["gpus"]["planned"] == 8 * kinds["h100-ib-8"]["planned"]
 
 
-def test_the_report_is_a_verb_of_its_own(invoke: Invoke) -> None:
+def test_the_report_is_a_separate_verb(invoke: Invoke) -> None:
     result = invoke("show", "fleet")
 
     assert result.exit_code == ExitCode.BAD_DATA
@@ -151,7 +151,7 @@ def test_a_region_is_not_removed_before_it_is_retired(invoke: Invoke, fleet: Pat
         assert RESTORE in line
 
 
-def test_the_removal_of_a_region_is_one_problem_beside_others_of_the_fleet(invoke: Invoke, two_regions: Path) -> None:
+def test_the_removal_of_a_region_is_one_of_several_problems_of_the_fleet(invoke: Invoke, two_regions: Path) -> None:
     shutil.rmtree(two_regions)
 
     result = invoke("check", "--base", "HEAD")

@@ -71,7 +71,9 @@ def test_hostile_names_are_text(shipped: FleetReport) -> None:
     assert cell == HOSTILE.replace("\x1b", "\\x1b")
 
 
-def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, tmp_path: Path) -> None:
+def test_the_page_is_written_in_addition_to_the_output_and_overwrites_nothing_else(
+    invoke: Invoke, tmp_path: Path
+) -> None:
     target = tmp_path / "fleet.html"
 
     result = invoke("fleet", "--html", str(target))

@@ -25,9 +25,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_do(
-    invoke: Invoke, data_folder: Path
-) -> None:
+def test_schema_writes_all_generated_files_once(invoke: Invoke, data_folder: Path) -> None:
     root = data_folder.parent
     first, second = invoke("schema", "--write"), invoke("schema")
 
@@ -165,7 +163,7 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jacquard.cli.upgrades.migrations.moves", moves)
 
 
-def test_migrate_has_nothing_to_do_where_all_is_current(invoke: Invoke, data_folder: Path) -> None:
+def test_migrate_has_no_changes_if_all_files_are_current(invoke: Invoke, data_folder: Path) -> None:
     before = tree(data_folder)
     count = len(list(data_files(data_folder)))
 

@@ -96,7 +96,7 @@ def test_a_stack_of_the_whole_environment_is_frozen_with_any_of_its_tenants(slic
         work(sliced.model_copy(update={"region": region}), DURING).slices()
 
 
-def test_wrong_settings_of_rules_refuse_an_apply(laptop: Environment) -> None:
+def test_invalid_settings_of_rules_block_an_apply(laptop: Environment) -> None:
     policy = PolicySpec.model_validate({"schema_version": 1, "rules": {"unpined-image": "advisory"}})
 
     with pytest.raises(SpecError, match="'unpined-image' is not a rule"):

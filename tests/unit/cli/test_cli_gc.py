@@ -169,7 +169,7 @@ def test_foreign_and_terminating_objects_are_kept(invoke: Invoke, api: FakeApi, 
     assert (result.output, api.deleted) == ("laptop: 0 templates deleted, 4 in use\n", [])
 
 
-def test_one_that_changed_meanwhile_stays_and_fails_the_command(invoke: Invoke, api: FakeApi) -> None:
+def test_a_template_changed_meanwhile_is_kept_and_fails_the_command(invoke: Invoke, api: FakeApi) -> None:
     api.refuses = "old"
 
     result = invoke("gc", "laptop")

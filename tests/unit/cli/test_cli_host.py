@@ -49,7 +49,7 @@ def test_a_free_host_replaces_a_broken_one(invoke: Invoke, faults: Path) -> None
     assert "out_of_service.yaml" not in invoke("schema").output
 
 
-def test_where_none_is_free_spares_stand_in_and_then_nodes_are_missing(invoke: Invoke) -> None:
+def test_without_free_hosts_spares_are_used_and_then_nodes_are_missing(invoke: Invoke) -> None:
     first, second = invoke("host", "laptop", "a01-u01", *TRIAGE), invoke("host", "laptop", "a01-u02", *TRIAGE)
 
     assert (first.exit_code, second.exit_code) == (0, 0)
@@ -154,7 +154,7 @@ def test_a_newer_test_of_a_host_in_production_is_recorded(
     assert not faults.exists()
 
 
-def test_hosts_stand_in_order_and_words_are_quoted_where_yaml_needs_it(invoke: Invoke, faults: Path) -> None:
+def test_hosts_are_sorted_and_strings_are_quoted_if_yaml_requires_it(invoke: Invoke, faults: Path) -> None:
     for name, reason in (("a04-u06", "no"), ("a02-u01", "Xid: 79"), ("a04-u06", "yes, again")):
         assert invoke("host", "laptop", name, "--to", "triage", "--reason", reason).exit_code == 0
 

@@ -266,7 +266,7 @@ def test_the_library_of_the_base_renders_the_base(clone: Path, invoke: Invoke) -
     assert all(row["causes"] == [] for row in found["rows"])
 
 
-def test_an_unusable_library_of_the_base_makes_everything_unknown(clone: Path, invoke: Invoke) -> None:
+def test_an_unusable_library_of_the_base_makes_all_effects_unknown(clone: Path, invoke: Invoke) -> None:
     module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
     module.write_text(f"{text}\nraise SystemExit(1)\n", encoding="utf-8")

@@ -44,7 +44,7 @@ def test_the_picture_names_peers(everywhere: Invoke, tmp_path: Path) -> None:
     assert [head.split(" ")[0] for head in heads if " · peers " in head] == list(TARGETS)
 
 
-def test_a_path_names_the_peering_as_its_rule_there_and_back(everywhere: Invoke) -> None:
+def test_a_path_names_the_peering_as_its_rule_in_both_directions(everywhere: Invoke) -> None:
     ends = ("host:ember-train/h200", "pod:ember-serve")
     found = json.loads(everywhere("show", REGION, "network", "--path", *ends, "--format", "json").stdout)
 

@@ -171,7 +171,7 @@ def test_more_halls_than_examples_have_addresses_for(new: Invoke) -> None:
     assert result.stderr == "error: --halls: at most 100 example halls are supported (got 101); name fewer halls\n"
 
 
-def test_a_name_is_replaced_where_it_is_a_word() -> None:
+def test_only_whole_words_of_a_name_are_replaced() -> None:
     assert renamed("lab, kind-lab, label: /x/lab # slab", "lab", "a") == "a, kind-a, label: /x/a # slab"
 
 

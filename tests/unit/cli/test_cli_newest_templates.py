@@ -75,7 +75,9 @@ def test_the_option_promotes_and_the_rollback_restores(invoke: Invoke, data_fold
         ),
     ],
 )
-def test_the_option_is_refused_where_nothing_has_templates(invoke: Invoke, words: tuple[str, ...], told: str) -> None:
+def test_the_option_is_rejected_for_targets_without_templates(
+    invoke: Invoke, words: tuple[str, ...], told: str
+) -> None:
     result = invoke("promote", "laptop", *words, "--newest-templates")
 
     assert (result.exit_code, result.stderr) == (2, f"error: {told}\n")

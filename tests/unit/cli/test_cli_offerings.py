@@ -51,7 +51,7 @@ def test_checkpoints_have_a_class_to_be_written_to_and_one_to_be_kept_in(everywh
     assert all("checkpoints" not in row[0] for row in rows(everywhere("show", "lab", "offerings").stdout) if row)
 
 
-def test_buckets_are_listed_with_where_their_keys_are(everywhere: Invoke) -> None:
+def test_buckets_are_listed_with_the_location_of_their_keys(everywhere: Invoke) -> None:
     found = rows(everywhere("show", "eu-south-03a", "offerings").stdout)
 
     row = ["tessera-frames", "tessera", "https://objects.eu-south-03a.cloud.example", "200Ti", "bucket-frames"]

@@ -101,7 +101,9 @@ def test_a_region_without_vms_is_reported() -> None:
     assert list(tables(found)) == ["Nodes", "Shared GPUs", "Storage classes"]
 
 
-def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, tmp_path: Path) -> None:
+def test_the_page_is_written_in_addition_to_the_output_and_overwrites_nothing_else(
+    invoke: Invoke, tmp_path: Path
+) -> None:
     target = tmp_path / "offerings.html"
     result = invoke("show", "laptop", "offerings", "--html", str(target))
     written = target.read_text(encoding="utf-8")

@@ -174,7 +174,7 @@ def test_violations_found_by_the_engine_only_are_included(invoke: Invoke, pulumi
 
 
 @pytest.mark.usefixtures("labelled")
-def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
+def test_out_contains_the_result_in_all_formats_with_equal_bytes_each_time(
     invoke: Invoke, pulumi: FakePulumi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T12:00:00Z")  # The statement contains the time.

@@ -126,7 +126,7 @@ def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folde
     assert lock(data_folder) == before
 
 
-def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
+def test_an_invalid_pin_can_be_promoted_although_the_data_are_invalid(
     invoke: Invoke, data_folder: Path, edit: Callable[[Path, str, str], None]
 ) -> None:
     edit(data_folder / "catalog" / "images.yaml", "channel: [stable]", "channel: [candidate]")

@@ -61,7 +61,7 @@ def test_the_plan_lists_clusters_by_wave_and_restarts(invoke: Invoke, three: Pat
     assert lock(three) == before
 
 
-def test_a_chart_moves_wave_by_wave_with_the_evidence_of_status_and_back(invoke: Invoke, three: Path) -> None:
+def test_a_chart_is_promoted_by_wave_with_evidence_of_status_and_rolled_back(invoke: Invoke, three: Path) -> None:
     at_once = invoke(*CHARTS)
     first = invoke(*CHARTS, "--wave", "1")
     unproven = invoke(*CHARTS, "--wave", "2")

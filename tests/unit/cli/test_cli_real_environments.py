@@ -62,7 +62,7 @@ def protected(kind: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("objects", "counted"), [([], ""), (["a"], "1 object is"), (["a", "b"], "2 objects are")], ids=["no", "one", "two"]
 )
-def test_a_real_environment_is_destroyed_only_where_nothing_of_it_is_protected(
+def test_a_real_environment_is_only_destroyed_without_protected_objects(
     invoke: Invoke, pulumi: Any, data_folder: Path, edit: Edit, objects: list[str], counted: str
 ) -> None:
     staged(data_folder, edit)

@@ -203,7 +203,7 @@ def test_several_hosts_are_moved_as_by_the_proposed_commands(
     assert loads == ["laptop"] * 2, "once to find the hosts, and once to move all of them"
 
 
-def test_a_cluster_that_cannot_be_read_has_a_code_of_its_own(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_cluster_has_a_separate_exit_code(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Observation(unreachable={MANAGEMENT: "no route"})
     monkeypatch.setattr(verb, "observe", lambda *_, **__: seen)
 

@@ -60,7 +60,7 @@ def row(folder: Path, host: str) -> str:
     return str(line)
 
 
-def test_the_steps_remove_the_node_of_the_host_and_no_other(laptop_folder: Path, invoke: Invoke, edit: Edit) -> None:
+def test_the_steps_only_remove_the_node_of_the_host(laptop_folder: Path, invoke: Invoke, edit: Edit) -> None:
     hall, acme = laptop_folder / "inventory/hall-a.csv", laptop_folder / "tenants/acme.yaml"
 
     told = invoke("host", "laptop", "a02-u01", *OUT).stdout.splitlines()

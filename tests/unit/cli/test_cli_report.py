@@ -241,7 +241,7 @@ def test_the_page_needs_no_external_resource_and_its_policy_permits_none(promote
     assert not any("style" in one.attributes for one in top.walk())
 
 
-def test_several_environments_have_names_of_their_own(promoted: Report) -> None:
+def test_several_environments_have_separate_file_names(promoted: Report) -> None:
     top = page(html([promoted, promoted]))  # Duplicate identifiers would make the parser fail.
     assert [one.attributes["id"] for one in top.all("main")] == ["e0", "e1"]
 
@@ -250,7 +250,7 @@ def test_equal_reports_have_equal_bytes(promoted: Report) -> None:
     assert html([promoted]) == html([promoted])
 
 
-def test_a_large_region_stays_small(tmp_path: Path) -> None:
+def test_the_report_of_a_large_region_is_small(tmp_path: Path) -> None:
     found = report_of(tmp_path, name="us-east-04a")
     text = html([found])
 

@@ -128,7 +128,7 @@ def test_hovering_over_a_host_shows_its_effect(browser: Page, written: Path) -> 
 
 
 @needs_browser
-def test_arrow_keys_lead_from_host_to_host_and_enter_holds_one(browser: Page, written: Path) -> None:
+def test_arrow_keys_select_hosts_and_enter_pins_one(browser: Page, written: Path) -> None:
     browser.open(written)
     browser.ask("document.querySelector('.hall [tabindex=\"0\"]').focus()")
 

@@ -116,7 +116,7 @@ def test_its_component_is_rendered_in_each_cluster(invoke: Invoke, regions: Path
     assert (regions / COMPONENT).exists()
 
 
-def test_an_impact_is_that_of_its_own_components_too(invoke: Invoke, regions: Path, edit: EditFile) -> None:
+def test_an_impact_includes_extension_components(invoke: Invoke, regions: Path, edit: EditFile) -> None:
     for words in (
         ["init", "-q"],
         ["add", "-A"],

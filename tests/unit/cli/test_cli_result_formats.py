@@ -285,7 +285,7 @@ def test_errors_precede_warnings_because_github_shows_ten() -> None:
     ]
 
 
-def test_a_case_keeps_the_advice_beside_a_violation() -> None:
+def test_a_case_contains_advice_in_addition_to_a_violation() -> None:
     text = junit_view.report([HOSTILE, replace(HOSTILE, level=Enforcement.MANDATORY)], "check", ["laptop"], (), None)
 
     [case] = junit(text)

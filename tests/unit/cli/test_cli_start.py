@@ -40,7 +40,7 @@ def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
-def test_the_line_of_a_verb_is_the_first_of_its_own_help(verb: Verb) -> None:
+def test_the_line_of_a_verb_is_the_first_of_its_help(verb: Verb) -> None:
     command = verb.load()
 
     assert (command.name or verb.name, command.help.split("\n\n")[0].replace("\n", " ")) == (verb.name, verb.help)
@@ -133,7 +133,7 @@ def test_ctrl_c_in_a_verb_exits_with_130_and_names_the_next_step() -> None:
     assert done.stderr == "interrupted: run the same command again to continue\n"
 
 
-def test_where_sigint_is_ignored_it_stays_ignored() -> None:
+def test_an_ignored_sigint_stays_ignored() -> None:
     done = run(_INTERRUPTED_WHILE_LOADING, "SIG_IGN", "typer", "--version")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "jacquard 0.1.0\n", "")

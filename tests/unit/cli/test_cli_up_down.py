@@ -248,7 +248,7 @@ def test_down_ends_the_clusters_even_when_the_state_cannot_be_read(invoke: Invok
     assert local.calls == ["down laptop"]
 
 
-def test_down_where_nothing_was_ever_up_is_harmless(invoke: Invoke, pulumi: Any, local: Local) -> None:
+def test_down_before_the_first_up_is_harmless(invoke: Invoke, pulumi: Any, local: Local) -> None:
     pulumi.answer("stack ls", stdout="[]")
 
     result = invoke("down", "laptop")

@@ -94,7 +94,7 @@ def test_an_apply_by_another_user_meanwhile_is_rejected(change: Change) -> None:
     assert next(line for line in told.splitlines() if ": was " in line).startswith("  state of stack laptop: was ")
 
 
-def test_each_thing_that_is_attested_is_held_to(change: Change) -> None:
+def test_each_attested_value_is_verified(change: Change) -> None:
     """Changes one digit of each digest, and one letter of each version, in the statement."""
     path = change.preview()
     text = path.read_text()

@@ -60,7 +60,7 @@ def outcomes(result: Result) -> dict[str, str]:
     return {row["file"]: row["outcome"] for row in json.loads(result.stdout)["files"]}
 
 
-def test_a_current_repository_stays_as_it_is(invoke: Invoke, committed: Path) -> None:
+def test_a_current_repository_is_not_changed(invoke: Invoke, committed: Path) -> None:
     result = invoke("upgrade")
 
     assert (result.exit_code, result.stderr) == (0, "")
@@ -131,7 +131,7 @@ def test_the_next_upgrade_starts_from_this_one(invoke: Invoke, older: Path, edit
     assert (result.exit_code, result.stdout) == (0, "jacquard 0.1.0 -> jacquard 0.1.0: 27 files current\n")
 
 
-def test_a_file_that_the_user_removed_stays_removed(invoke: Invoke, older: Path) -> None:
+def test_a_file_that_the_user_removed_is_not_recreated(invoke: Invoke, older: Path) -> None:
     (older / CHECK).unlink()
     (older / "policy-pack" / "__main__.py").unlink()
     commit(older)

@@ -116,7 +116,7 @@ def rollout_groups(concept: NodePoolInput) -> list[str]:
     return [item.name for item in created(concept.render()) if item.kind == "MachineDeployment"]
 
 
-def test_two_pools_of_a_program_have_providers_of_their_own(provider: tuple[Provider, Monitor]) -> None:
+def test_two_pools_of_a_program_have_separate_providers(provider: tuple[Provider, Monitor]) -> None:
     process, monitor = provider
     for name, component in (("a", POOL), ("b", "acme-train-system")):
         process.construct(KIND, name, {**ARGUMENTS, "component": component})

@@ -55,7 +55,7 @@ def build(concept: Concept) -> pulumi.ComponentResource:
     return counterpart(concept)(concept.name, ComponentArgs(concept=concept, clusters=clusters))
 
 
-def test_every_component_is_made_in_an_environment(concepts: dict[str, Concept]) -> None:
+def test_every_component_occurs_in_an_environment(concepts: dict[str, Concept]) -> None:
     assert sorted(concepts) == CONCEPTS
 
 

@@ -117,7 +117,7 @@ def test_providers_name_their_kubeconfig_and_their_cluster_for_ever(run: Run) ->
     }
 
 
-def test_a_context_is_named_where_the_region_names_one(run: Run) -> None:
+def test_a_provider_names_the_context_of_the_region(run: Run) -> None:
     def program() -> None:
         _ = Cluster(name="m", kubeconfig=KUBECONFIGS / "m.yaml", identifier="lab/m", context="admin@lab").kubernetes
 

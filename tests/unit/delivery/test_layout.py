@@ -108,7 +108,7 @@ def test_releases_follow_the_namespaces_inside_their_cluster() -> None:
     assert releases.needs == ("tenant-acme/management/objects", "cluster-acme-train/acme-train/base")
 
 
-def test_an_object_stays_in_its_part_when_others_leave(laptop: Workbench) -> None:
+def test_an_object_keeps_its_part_when_others_are_removed(laptop: Workbench) -> None:
     """An object that changes its part would be deleted by one Kustomization, and created by the other."""
     before = places(layout(laptop.load()))
     laptop.edit("tenants/acme.yaml", "storage: [shared-nfs, shared-vast]", "storage: [shared-vast]")

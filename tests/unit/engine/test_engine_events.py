@@ -44,7 +44,7 @@ def test_a_replacement_is_one_change_with_one_word() -> None:
     assert progress.changes == {"update": 1, "replace": 1}
 
 
-def test_an_object_that_stays_in_the_cluster_is_not_called_deleted() -> None:
+def test_a_retained_object_is_not_reported_as_deleted() -> None:
     progress = replay("bump")
 
     assert progress.changes == {"create": 2, "update": 1, "retain": 2}

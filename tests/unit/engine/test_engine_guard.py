@@ -84,7 +84,7 @@ REPLACEMENTS = {
 
 
 @pytest.mark.parametrize(("step", "reason"), REPLACEMENTS.values(), ids=REPLACEMENTS)
-def test_a_replacement_is_held(laptop: Environment, step: dict[str, Any], reason: Reason | None) -> None:
+def test_a_replacement_is_blocked(laptop: Environment, step: dict[str, Any], reason: Reason | None) -> None:
     assert [one.reason for one in judged(laptop, step)] == ([reason] if reason else [])
 
 

@@ -37,7 +37,7 @@ def engine() -> Engine:
     return Engine("laptop", StateSpec(backend="s3://state", secrets_provider="awskms://alias/x"), {})
 
 
-def test_a_look_makes_no_stack(pulumi: Any) -> None:
+def test_reading_a_missing_stack_does_not_create_it(pulumi: Any) -> None:
     pulumi.answer("stack export", stderr=MISSING, code=255)
 
     ready = Engine("laptop", None, {}).look("laptop")

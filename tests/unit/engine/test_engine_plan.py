@@ -21,7 +21,7 @@ def test_a_plan_without_steps_has_no_changes_to_apply() -> None:
     assert plan().empty is False
 
 
-def test_a_plan_is_empty_when_every_resource_stays_as_recorded() -> None:
+def test_a_plan_is_empty_if_every_resource_is_as_recorded() -> None:
     assert plan(same("Namespace", "a"), same("Namespace", "b")).empty is True
 
 

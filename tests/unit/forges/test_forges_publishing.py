@@ -47,7 +47,7 @@ def test_an_older_run_never_writes_over_a_newer_one(runs: Runs, older: str, newe
     assert len(runs.forge.requested("POST", "PATCH", "PUT")) == 1
 
 
-def test_the_comment_is_found_behind_hundreds_of_others(runs: Runs) -> None:
+def test_the_comment_is_found_after_hundreds_of_others(runs: Runs) -> None:
     for number in range(250):
         runs.forge.add(f"remark {number}")
     runs.write("1.1", "first")
@@ -115,7 +115,7 @@ def test_a_comment_overwritten_by_an_older_run_is_written_again(runs: Runs) -> N
     assert runs.shown == ["3.1: new"]
 
 
-def test_surplus_comments_of_earlier_accidents_go_away_and_the_newest_stays(runs: Runs) -> None:
+def test_surplus_comments_are_deleted_and_the_newest_is_kept(runs: Runs) -> None:
     for run in ("3.1", "8.1", "5.1"):
         runs.forge.add(f"<!-- jacquard impact -->\n<!-- run {run} -->\nfrom {run}", author=BOT)
 

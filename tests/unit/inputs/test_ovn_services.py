@@ -18,7 +18,9 @@ HOSTS_OF_DATABASES = "  ovn_central: 10.0.0.30\n"
 
 
 @pytest.mark.parametrize("stays", [True, False])
-def test_it_stays_after_the_last_vpc_as_long_as_the_region_has_a_place_for_it(tmp_path: Path, *, stays: bool) -> None:
+def test_the_services_are_kept_after_the_last_vpc_until_the_region_disables_them(
+    tmp_path: Path, *, stays: bool
+) -> None:
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
     bench.edit("tenants/globex.yaml", "isolation: dpf-ovn", "isolation: dpf-hbn")
     if not stays:

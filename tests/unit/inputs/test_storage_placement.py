@@ -49,7 +49,7 @@ def test_agents_of_local_disks_leave_out_instance_types_without_disks() -> None:
         assert types_of(drivers(bare, RENDER)["topolvm"][agent]) == ["l40s-8"]
 
 
-def test_controllers_run_where_services_of_add_ons_run() -> None:
+def test_controllers_run_on_the_nodes_for_services_of_add_ons() -> None:
     environment = load_environment("eu-south-03a", ENVIRONMENTS)
     found = {
         (placed.cluster.name, driver): values["controller"].items() >= facts(environment, placed).placement.items()

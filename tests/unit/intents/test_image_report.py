@@ -50,7 +50,7 @@ def test_an_expired_image_is_marked(region: Environment) -> None:
     )
 
 
-def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
+def test_a_pool_outside_its_channel_is_named(report: ImageReport) -> None:
     expires = dt.date(2027, 4, 6)
     where = resolved(f"../catalog/images.yaml:<images.{NEW}>", LAPTOP)
 

@@ -62,7 +62,7 @@ def test_a_dpu_is_in_the_cluster_that_began_last_before_its_rack(
     assert DpuClusters(listed).of(host) == runs
 
 
-def test_new_racks_and_new_clusters_behind_them_move_no_dpu(region: Environment) -> None:
+def test_new_racks_and_clusters_move_no_dpu(region: Environment) -> None:
     def places(hosts: tuple[HostSpec, ...], listed: tuple[DpuClusterSpec, ...]) -> dict[str, str | None]:
         return {host.host: DpuClusters(listed).of(host) for host in hosts}
 
@@ -91,7 +91,7 @@ def test_new_racks_and_new_clusters_behind_them_move_no_dpu(region: Environment)
     ],
     ids=["first", "full", "grows", "fills a gap", "the last of them", "too few", "nobody"],
 )
-def test_links_stay_where_they_are_and_more_are_the_lowest_free(
+def test_links_are_stable_and_new_ones_are_the_lowest_free(
     kept: dict[str, tuple[str, ...]], needed: dict[str, int], given: dict[str, tuple[str, ...]] | None
 ) -> None:
     found = share(16, {name: numbers(*ranges) for name, ranges in kept.items()}, needed)
@@ -100,7 +100,7 @@ def test_links_stay_where_they_are_and_more_are_the_lowest_free(
     assert found == wanted
 
 
-def test_a_vpc_has_a_link_for_each_of_its_hosts_where_its_dpu_is(region: Environment) -> None:
+def test_a_vpc_has_a_link_for_each_of_its_hosts_in_the_cluster_of_its_dpu(region: Environment) -> None:
     environment = with_clusters(region, *TWO)
 
     lock, _ = allocate(environment)

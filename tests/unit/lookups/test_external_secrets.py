@@ -95,7 +95,7 @@ def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_a_store_that_is_made_the_vault_its_role_and_its_authority_are_on_the_list(name: str) -> None:
+def test_a_created_store_adds_the_vault_its_role_and_its_ca_to_the_list(name: str) -> None:
     environment = reference(name)
     about = {"secret-store", "vault", "vault-role", "vault-authority"}
 

@@ -130,7 +130,7 @@ def test_an_override_of_the_action_ends_the_action_on_idle_nodes(
         ("eu-south-03a", True, []),
     ],
 )
-def test_a_reboot_can_be_requested_where_the_host_is_rebooted(name: str, requests: list[str], *, tested: bool) -> None:
+def test_a_reboot_can_be_requested_if_the_host_can_be_rebooted(name: str, requests: list[str], *, tested: bool) -> None:
     environment = load_environment(name, paths.ROOT / "environments")
     nodes = environment.region.nodes.model_copy(update={"tests": NodeTestsSpec() if tested else None})
     region = environment.region.model_copy(update={"nodes": nodes})

@@ -50,7 +50,7 @@ def test_an_unknown_type_is_treated_as_the_default_kind_of_the_region(laptop: An
 
 
 @pytest.mark.parametrize(("spares", "nodes"), [(0, 36), (1, 34), ("10%", 32)])
-def test_racks_count_as_their_nodes_beside_the_spares_inside_them(laptop: Any, spares: int | str, nodes: int) -> None:
+def test_racks_count_as_nodes_without_their_spares(laptop: Any, spares: int | str, nodes: int) -> None:
     environment = _rack_scale(laptop.load(), "h100-ib-8")
     pool = environment.tenants[0].clusters[0].pools[1]
     racks = pool.model_copy(update={"nodes": None, "racks": 2, "spares": spares})

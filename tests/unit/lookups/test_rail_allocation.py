@@ -50,7 +50,7 @@ def test_prefixes_are_apart_and_have_room_for_twice_the_nodes() -> None:
     assert not any(one.overlaps(other) for one, other in combinations(map(Network, prefixes(region).values()), 2))
 
 
-def test_a_prefix_stays_while_nodes_fit_and_is_never_changed_under_pods() -> None:
+def test_a_prefix_is_kept_while_nodes_fit_and_never_changes_under_pods() -> None:
     before = allocated(with_rails(), tenants=_ant(2))
     grown = allocated(before, tenants=_ant(6))
 

@@ -78,7 +78,7 @@ def test_drift_is_shown_if_the_server_rejects_dry_runs(provider: Any, kube: Any)
 
 
 @pytest.mark.parametrize("call", ["preview", "update", "read", "delete"])
-def test_another_cluster_behind_the_same_kubeconfig_is_refused(provider: Any, kube: Any, call: str) -> None:
+def test_another_cluster_with_the_same_kubeconfig_is_rejected(provider: Any, kube: Any, call: str) -> None:
     inputs = rack("u01")
     outputs = provider.create(inputs)
     kube.log.clear()

@@ -36,7 +36,7 @@ def test_only_hosts_with_other_firmware_are_updated(provider: Any, kube: Any) ->
     assert provider.read(inputs, outputs=outputs)[1].plain == inputs, "hosts that need no update are no drift"
 
 
-def test_a_former_update_is_replaced_even_where_the_version_is_right(provider: Any, kube: Any) -> None:
+def test_a_previous_update_is_replaced_even_if_the_version_is_correct(provider: Any, kube: Any) -> None:
     kube.firmware(COMPONENTS, "u01", updates=[])
     report(kube, "u01", bios="1")
     newer = {**patch("u01", kind="HostFirmwareComponents", **UPDATES), "unless": versions(bios="2")}

@@ -44,7 +44,7 @@ def test_a_removed_member_without_one_of_our_marks_is_kept(provider: Any, kube: 
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_hosts_in_use_are_never_pruned_and_nothing_else_happens(provider: Any, kube: Any, *, preview: bool) -> None:
+def test_hosts_in_use_are_never_pruned_and_the_update_is_rejected(provider: Any, kube: Any, *, preview: bool) -> None:
     old = rack("u01", "u02", "u03", "u04", online=True)
     outputs = provider.create(old)
     live(kube, "u02")["status"] = {"provisioning": {"state": "provisioned"}}

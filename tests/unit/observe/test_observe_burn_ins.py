@@ -94,7 +94,7 @@ def test_a_group_with_a_node_in_burn_in_is_no_evidence_for_the_next_wave(
         pytest.param(2, {"HealthCheckSucceeded": "False"}, id="failed health check"),
     ],
 )
-def test_other_reasons_beside_the_burn_in_are_not_settled(
+def test_other_reasons_than_the_burn_in_are_not_settled(
     laptop: Environment, seen: Observation, hours: int, states: dict[str, str]
 ) -> None:
     status = assemble(gated(laptop), in_burn_in(seen, hours, **states))

@@ -47,7 +47,7 @@ def found(pinned: Environment, seen: Observation) -> ChartStatus:
     return next(one for one in assemble(pinned, seen).charts if one.cluster == "acme-train")
 
 
-def test_a_chart_that_is_installed_where_nodes_are_well_is_settled(pinned: Environment, seen: Observation) -> None:
+def test_an_installed_chart_on_healthy_nodes_is_settled(pinned: Environment, seen: Observation) -> None:
     assert asdict(found(pinned, seen)) == {
         "chart": "cilium",
         "cluster": "acme-train",

@@ -73,7 +73,7 @@ def test_pods_without_gpus_or_bound_to_the_node_are_no_jobs(laptop: Environment,
     assert Jobs(laptop).keep(body) is False
 
 
-def test_a_pod_with_claims_holds_the_gpus_that_were_allocated_to_it(laptop: Environment) -> None:
+def test_a_pod_with_claims_uses_the_gpus_allocated_to_it(laptop: Environment) -> None:
     body = pod("x", spec={"resourceClaims": [{"name": "a", "resourceClaimName": "named"}, {"name": "b"}]})
     body["status"] = {"resourceClaimStatuses": [{"name": "b", "resourceClaimName": "made"}]}
     results = {"named": ["gpu.nvidia.com", "gpu.nvidia.com"], "made": ["nic.example", "gpu.nvidia.com"]}

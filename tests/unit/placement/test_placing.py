@@ -224,7 +224,7 @@ def test_a_region_that_has_the_tenant_is_preferred() -> None:
     assert place(order(tenant="stork", cluster="stork"), known, regions, {}).decision.region == "small"
 
 
-def test_a_placed_order_stays_where_it_is() -> None:
+def test_a_placed_order_keeps_its_region() -> None:
     found = place(order(placed_in="desk"), fleet(desk=OPEN), [empty_region("desk")], {})
 
     assert (found.decision.region, found.decision.was_placed, found.edits) == ("desk", True, None)

@@ -44,7 +44,7 @@ def plan(namespace: str = "acme-train", **spec: Any) -> Plan:
     return found
 
 
-def test_an_add_on_in_use_is_held_with_its_users_named(laptop: Any, asked: list[Uninstalled]) -> None:
+def test_deletion_of_an_add_on_in_use_is_blocked_with_its_users_named(laptop: Any, asked: list[Uninstalled]) -> None:
     [found] = removals.held(plan(), laptop.load())
 
     assert str(found) == "delete HelmRelease acme-train/metallb: it is in use by 1: Service shop/web"
@@ -65,7 +65,7 @@ def test_no_cluster_is_queried_for_releases_that_uninstall_nothing_or_are_delete
     assert asked == []
 
 
-def test_a_cluster_that_does_not_answer_holds_it(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_cluster_blocks_the_deletion(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(*_: Any) -> tuple[str, ...]:
         raise UnreadableError
 

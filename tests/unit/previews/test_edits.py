@@ -62,7 +62,7 @@ def test_a_file_of_the_catalogue_and_one_that_is_new_are_named_as_reports_name_t
     ]
 
 
-def test_an_edit_is_written_where_its_names_lead() -> None:
+def test_an_edit_is_written_at_the_path_of_its_names() -> None:
     document = {"pools": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 2}], "kept": True}
 
     assert with_edit(document, ("pools", "b", "nodes"), 3)["pools"][1] == {"name": "b", "nodes": 3}

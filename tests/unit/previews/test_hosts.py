@@ -57,7 +57,7 @@ def test_automatic_releases_of_dpus_happen_in_turn(tmp_path: Path) -> None:
     assert "replaced, by hand" not in found
 
 
-def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) -> None:
+def test_a_removed_host_keeps_its_position_on_the_map(tmp_path: Path) -> None:
     bench = edited(tmp_path, "laptop", [], ())
     text = (bench.folder / "inventory" / "hall-a.csv").read_text()
     [line] = [line for line in text.splitlines() if ",a04-u06," in line]

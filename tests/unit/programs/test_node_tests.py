@@ -107,7 +107,7 @@ def test_a_node_with_a_fault_that_a_reboot_ends_is_reported_once_it_is_idle(
         (["RebootRequested", "DriverRequiresReset"], "RebootRequired"),
     ],
 )
-def test_a_requested_reboot_has_a_reason_of_its_own(faults: list[str], reason: str) -> None:
+def test_a_requested_reboot_has_a_separate_reason(faults: list[str], reason: str) -> None:
     kinds = ["RebootWhenIdleRequested", "GpuResetRequired"]
     known = [{**verdict(kind, "True", -30), "reason": fault} for kind, fault in zip(kinds, faults, strict=False)]
     file = {**FILE, "when_idle": {"train": kinds}}

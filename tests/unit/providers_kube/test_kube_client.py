@@ -108,7 +108,7 @@ def test_a_retry_after_header_is_respected(script: Any) -> None:
     assert script.api().apply(MAP, field_manager="me") == MAP
 
 
-def test_a_server_that_stays_busy_is_refusing_not_unreachable(script: Any) -> None:
+def test_a_permanently_busy_server_is_rejecting_and_not_unreachable(script: Any) -> None:
     script.answers = [(429, {"reason": "TooManyRequests", "message": "too many"})] * 5
 
     with pytest.raises(ApiError) as error:
@@ -117,7 +117,7 @@ def test_a_server_that_stays_busy_is_refusing_not_unreachable(script: Any) -> No
     assert (str(error.value), script.answers) == ("too many (429 TooManyRequests)", [])
 
 
-def test_a_group_that_answers_slowly_holds_up_no_other() -> None:
+def test_a_slow_group_does_not_delay_others() -> None:
     asked, go_on = threading.Event(), threading.Event()
 
     class Server:

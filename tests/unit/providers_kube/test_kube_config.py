@@ -79,7 +79,7 @@ def test_only_a_credential_that_can_change_is_renewed(tmp_path: Path) -> None:
     assert load(written(tmp_path, CONFIG)).renew is None
 
 
-def test_files_beside_a_kubeconfig_in_the_home_folder_are_found(
+def test_files_next_to_a_kubeconfig_in_the_home_folder_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -214,7 +214,7 @@ def test_the_manager_reports_partitioned_gpus_and_removes_unoffered_resources(ob
     }
 
 
-def test_where_helm_renders_the_chart_the_charts_own_daemon_set_acts_and_none_is_made(objects: Any) -> None:
+def test_charts_rendered_by_helm_use_their_own_daemon_set(objects: Any) -> None:
     found = obj("apps/v1", "DaemonSet", "nfd-worker", "nfd", spec={})
     found["metadata"]["labels"] = {agents.FLUX_NAME: "node-feature-discovery", agents.FLUX_NAMESPACE: "acme"}
     found["metadata"]["annotations"] = {"meta.helm.sh/release-name": "nfd"}

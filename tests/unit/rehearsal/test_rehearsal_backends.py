@@ -85,7 +85,7 @@ def test_kind_without_its_programs_is_refused(monkeypatch: pytest.MonkeyPatch, t
     )
 
 
-def test_kind_makes_a_cluster_once_and_removes_it(region: Region, tmp_path: Path) -> None:
+def test_kind_creates_a_cluster_once_and_deletes_it(region: Region, tmp_path: Path) -> None:
     name = backends.kind_name(region, "management")
     kubeconfig = region.cluster_folder("management") / "kubeconfig.yaml"
     configuration = region.cluster_folder("management") / "kind.yaml"

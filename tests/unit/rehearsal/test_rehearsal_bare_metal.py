@@ -45,7 +45,7 @@ def test_credentials_that_are_created_later_are_found(objects: Any) -> None:
     assert "errorType" not in status(view)
 
 
-def test_a_host_that_runs_loses_its_login_and_gets_it_back(objects: Any) -> None:
+def test_a_running_host_loses_its_credentials_and_gets_them_back(objects: Any) -> None:
     view = objects(host("h1", "provisioned", image=IMAGE), *operator())
     bare_metal.reconcile(view)
     assert status(view)["errorMessage"] == "The BMC secret acme/bmc-a01 does not exist"

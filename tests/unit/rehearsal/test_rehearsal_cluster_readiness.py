@@ -35,7 +35,7 @@ class Server:
 @pytest.mark.parametrize(
     "server", [Server(is_ready=False, account={}), Server()], ids=["not ready", "nobody controls it"]
 )
-def test_a_cluster_is_not_controlled_before_something_was_made_in_it(
+def test_a_cluster_is_controlled_after_a_controller_has_created_an_object(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubeconfigs, "ApiServer", server)

@@ -69,7 +69,7 @@ def reconcile(view: Any, *releases: Any, by: Registrations | None = None) -> Non
         (MOVED, {"kubeletDir": "/var/lib/k0s/kubelet"}, False),
     ],
 )
-def test_a_driver_registers_where_its_agent_mounts_the_folder_of_the_kubelet(
+def test_a_driver_registers_if_its_agent_mounts_the_folder_of_the_kubelet(
     objects: Any, joined: Callable[..., None], config: Any, values: Any, *, there: bool
 ) -> None:
     joined(n1=config)
@@ -82,7 +82,9 @@ def test_a_driver_registers_where_its_agent_mounts_the_folder_of_the_kubelet(
     assert registered(view) == ({"n1": [NFS]} if there else {})
 
 
-def test_a_driver_leaves_with_its_agent_and_those_of_others_stay(objects: Any, joined: Callable[..., None]) -> None:
+def test_a_driver_is_removed_with_its_agent_and_those_of_others_are_kept(
+    objects: Any, joined: Callable[..., None]
+) -> None:
     joined(n1=KUBEADM)
     view, driver, registrations = objects(node("n1")), release(), Registrations()
     other = {"name": "other.example", "nodeID": "n1"}

@@ -48,7 +48,7 @@ def why(found: Any) -> tuple[bool, str]:
     return found["status"]["ready"], condition["message"]
 
 
-def test_a_release_makes_its_data_store_and_certificates(objects: Any) -> None:
+def test_a_release_creates_its_data_store_and_certificates(objects: Any) -> None:
     view = objects(SOURCE, issuer(), release())
 
     found = store_after(view)
@@ -74,7 +74,7 @@ def test_a_data_store_is_not_ready_without_the_issuer_of_its_certificates(object
     assert "Secret 'a-etcd-ca' not found" in message
 
 
-def test_an_etcd_beside_another_waits_for_the_authority_of_that_one(objects: Any) -> None:
+def test_an_etcd_with_another_waits_for_the_ca_of_that_one(objects: Any) -> None:
     view = objects(SOURCE, issuer("b-etcd"), release(authority="b-etcd"))
     assert why(store_after(view))[0] is False
 

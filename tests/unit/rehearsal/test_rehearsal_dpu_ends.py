@@ -67,7 +67,7 @@ def is_let_go(view: Any, kind: str, name: str) -> bool:
     return True
 
 
-def test_a_network_stays_for_its_port_and_a_vpc_for_its_network(objects: Any) -> None:
+def test_a_network_is_kept_for_its_port_and_a_vpc_for_its_network(objects: Any) -> None:
     view = objects(*CONTROLLER, *network())
     dpu_ends.reconcile(view)
     assert held(view) == {

@@ -128,7 +128,7 @@ def with_machine(found: Rehearsed, **spec: Any) -> None:
     found.view.status(found.host, {"provisioning": {"state": "provisioned"}})
 
 
-def test_a_new_host_is_opened_after_its_dpu_was_held_flashed_and_its_power_cycled(objects: Any) -> None:
+def test_a_new_host_is_uncordoned_after_hold_flash_and_power_cycle_of_its_dpu(objects: Any) -> None:
     found = region(objects)
     found.go_on(3)
     assert not found.noted(READY)

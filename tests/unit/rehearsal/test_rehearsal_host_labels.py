@@ -42,7 +42,7 @@ def copied(objects: Any, notes: dict[str, str], labels: dict[str, str], paused: 
         (PREFIXES, {"baremetalhost.metal3.io/paused": ""}, {OLD: "x", OTHER: "1"}),
     ],
 )
-def test_labels_with_a_prefix_are_those_of_the_host_and_others_stay(
+def test_labels_with_a_prefix_are_those_of_the_host_and_others_are_kept(
     objects: Any, notes: dict[str, str], paused: dict[str, str], labels: dict[str, str]
 ) -> None:
     assert copied(objects, notes, {OLD: "x", OTHER: "1"}, paused) == labels

@@ -230,7 +230,7 @@ def test_a_requested_guid_must_be_in_the_range(played: Played) -> None:
     assert (played.has_sandbox("theirs"), played.partitions()) == ("False", {})
 
 
-def test_without_its_secret_or_by_a_wrong_login_ib_kubernetes_does_not_run_and_pods_wait(
+def test_without_its_secret_or_with_wrong_credentials_ib_kubernetes_fails_and_pods_wait(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ib_kubernetes, "_AGAIN_SECONDS", 0.0)

@@ -109,7 +109,7 @@ def metal3_host(name: str, bmc: str) -> Any:
     return obj(*bare_metal.HOST, name, {"bmc": {"address": bmc}}, "free")
 
 
-def test_a_machine_stays_as_it_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_keeps_its_installed_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
     environment = load_environment("laptop", ENVIRONMENTS)
     write_list(environment)

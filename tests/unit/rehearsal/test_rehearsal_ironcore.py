@@ -35,7 +35,7 @@ def test_a_server_gets_new_labels_and_keeps_old_ones(objects: Any) -> None:
     assert view.get("Server", "a1-system-0")["metadata"]["labels"] == {"sku": "h100", "pool": "train"}
 
 
-def test_a_machine_with_bootstrap_data_makes_a_claim(objects: Any) -> None:
+def test_a_machine_with_bootstrap_data_creates_a_claim(objects: Any) -> None:
     view = objects(machine(), secret(), *capi())
 
     ironcore.reconcile(view)

@@ -161,7 +161,7 @@ def test_a_missing_binary_is_named(region: Region, monkeypatch: pytest.MonkeyPat
         kwok.ensure(region, "acme", lambda _: None)
 
 
-def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Region) -> None:
+def test_only_the_ports_are_changed_in_all_files(region: Region) -> None:
     folder = region.cluster_folder("acme")
     folder.mkdir(parents=True)
     numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], range(11001, 11007), strict=True))

@@ -73,7 +73,7 @@ def test_a_vm_follows_its_instance(objects: Any) -> None:
         ("vms", [{"key": "vms", "value": "only", "effect": "PreferNoSchedule"}], [], True),
     ],
 )
-def test_a_vm_is_scheduled_only_where_a_handler_is(
+def test_a_vm_is_only_scheduled_to_nodes_with_a_handler(
     objects: Any, pool: str, taints: Any, tolerations: Any, *, there: bool
 ) -> None:
     rule = {"key": "node-restriction.kubernetes.io/pool", "operator": "In", "values": ["vms"]}
@@ -128,7 +128,7 @@ def test_a_vm_runs_only_on_the_pool_that_it_names(objects: Any) -> None:
         assert ("nodeName" in view.get("VirtualMachineInstance", "x", "ns")["status"]) is there
 
 
-def test_a_vm_starts_only_where_the_drivers_of_its_volumes_are_registered(objects: Any) -> None:
+def test_a_vm_only_starts_on_nodes_with_the_drivers_of_its_volumes(objects: Any) -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     spec = {"volumes": [{"name": "disk", "dataVolume": {"name": "data"}}]}
     instance = obj(virtual_machines.API, "VirtualMachineInstance", "x", spec, status={"phase": "Scheduling"})
@@ -182,7 +182,7 @@ def machines_of(view: Any) -> dict[str, Any]:
     return {item["metadata"]["name"]: item for item in view.all(virtual_machines.API, "VirtualMachine")}
 
 
-def test_machines_of_a_fleet_have_numbers_and_volumes_of_their_own(objects: Any) -> None:
+def test_machines_of_a_fleet_have_separate_numbers_and_volumes(objects: Any) -> None:
     view = objects(fleet(2))
 
     vm_fleets.reconcile(view)

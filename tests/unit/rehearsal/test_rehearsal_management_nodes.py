@@ -7,7 +7,7 @@ from typing import Any
 from jacquard.lab.rehearsal.operators.hosts import nodes as simulated
 
 
-def test_nodes_are_made_once_with_a_network_and_a_zone_each(objects: Any) -> None:
+def test_nodes_are_created_once_with_a_network_and_a_zone_each(objects: Any) -> None:
     view = objects()
 
     simulated.create_management_nodes(view)

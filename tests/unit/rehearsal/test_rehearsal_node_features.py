@@ -53,7 +53,7 @@ def published(view: Any, image: str = GPU, pod: Any = None) -> Any:
 
 
 @pytest.mark.parametrize(("image", "loaded"), [(GPU, True), (PLAIN, False), ("vfio-2026.11.2", False)])
-def test_the_driver_is_loaded_where_the_image_has_it(objects: Any, image: str, *, loaded: bool) -> None:
+def test_the_driver_is_loaded_if_the_image_contains_it(objects: Any, image: str, *, loaded: bool) -> None:
     modules = published(objects(configuration()), image)["spec"]["features"]["flags"]["kernel.loadedmodule"]
 
     assert ("nvidia" in modules["elements"]) is loaded
@@ -119,7 +119,7 @@ def test_features_are_only_rewritten_by_another_pod(objects: Any, monkeypatch: p
     assert [one["nfd.node.kubernetes.io/worker.pod.uid"] for one in view.installed] == ["of-another"]
 
 
-def test_nodes_are_labelled_by_the_real_master_where_it_is_and_else_by_the_simulated(
+def test_nodes_are_labelled_by_the_real_master_or_else_by_the_simulated_one(
     objects: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(binaries, "path", Path)

@@ -157,7 +157,7 @@ def rounds(view: Any, count: int = 3) -> dict[str, dict[str, Any]]:
     return {dpu["metadata"]["name"]: dpu for dpu in view.all(DPF, "DPU")}
 
 
-def test_a_dpu_is_made_for_each_selected_device_as_its_deployment_says(objects: Any) -> None:
+def test_a_dpu_is_created_for_each_selected_device_of_its_deployment(objects: Any) -> None:
     view = objects(
         *dpu_region(secureBoot=True, nodeEffect={"hold": True}, sets={"dpuClusterSelector": {"at": "second"}})
     )

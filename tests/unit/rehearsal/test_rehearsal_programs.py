@@ -76,7 +76,7 @@ def test_a_program_runs_with_the_rights_of_its_pod_as_long_as_that_runs(region: 
     assert running(region) == []
 
 
-def test_another_pod_or_api_server_gets_a_process_of_its_own(region: Region, objects: Any) -> None:
+def test_another_pod_or_api_server_gets_a_separate_process(region: Region, objects: Any) -> None:
     kubelet = kubelets(region)
     found = []
     for name, server in (

@@ -52,7 +52,7 @@ def test_a_ready_release_states_its_chart(objects: Any) -> None:
     )
 
 
-def test_another_chart_behind_the_source_is_an_upgrade(objects: Any) -> None:
+def test_another_chart_in_the_source_is_an_upgrade(objects: Any) -> None:
     view = objects(source(OLD), release())
     helm.update_simulated(view)
     view.store["OCIRepository", "acme", "cilium"]["status"]["artifact"]["digest"] = NEW

@@ -57,7 +57,7 @@ def test_groups_have_kubernetes_own_roles_in_their_namespace_by_the_name_that_it
     }
 
 
-def test_a_namespace_without_policies_quota_and_groups_is_a_namespace_and_nothing_else(laptop: Environment) -> None:
+def test_a_namespace_without_policies_quota_and_groups_is_only_a_namespace(laptop: Environment) -> None:
     assert [*rendered(laptop, NamespaceSpec(name="team", isolation="none"))] == ["Namespace team"]
 
 

@@ -158,7 +158,7 @@ def drawn(number: int, claimed: bool, vpc: str) -> Host:  # noqa: FBT001 - drawn
     per_vpc=st.integers(1, 3),
     pace=st.randoms(use_true_random=False),
 )
-def test_all_are_flashed_in_the_end_and_never_more_than_allowed_are_away(
+def test_all_dpus_are_flashed_and_the_limit_of_unavailable_hosts_is_kept(
     hosts: list[tuple[bool, str]], most: int, per_vpc: int, pace: Any
 ) -> None:
     region = Simulated([drawn(number, *told) for number, told in enumerate(hosts)])

@@ -24,7 +24,7 @@ def levels_in(items: Iterable[Manifest]) -> dict[str, str]:
     }
 
 
-def test_ironic_is_on_its_hosts_network_and_no_other_pod_of_metal3_may_be() -> None:
+def test_ironic_uses_the_host_network_and_no_other_pod_of_metal3_may() -> None:
     every = list(everything(reference("us-east-04a")))
     levels = levels_in(every)
 

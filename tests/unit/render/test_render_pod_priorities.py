@@ -8,7 +8,7 @@ from components.specs.environment import Environment
 from components.specs.struct import replace
 
 
-def test_a_cluster_has_the_priorities_that_it_lists_and_no_others(laptop: Environment) -> None:
+def test_a_cluster_has_exactly_the_listed_priorities(laptop: Environment) -> None:
     [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "globex-lab"]
     few = placed.cluster.model_copy(update={"pod_priorities": ("high", "low")})
     none = placed.cluster.model_copy(update={"pod_priorities": ()})

@@ -176,7 +176,7 @@ BYPASS = [("uplinks", "the DPU, the boot port and fabric ports", "eno2 at Ethern
         pytest.param((linked("eno2", None),), {"nics": None, "infiniband_ports": 0}, BYPASS, id="by name only"),
     ],
 )
-def test_an_interface_that_a_switch_sees_beside_the_dpu_is_a_difference(
+def test_an_interface_that_a_switch_reports_next_to_the_dpu_is_a_difference(
     region: Environment, adapters: tuple[Adapter, ...], changes: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
     dpu = changed(region.instance_types.by_name["h100-ib-8"].dpu, interface="enp1s0f0np0")

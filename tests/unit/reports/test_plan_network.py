@@ -46,7 +46,7 @@ def test_ranges_count_allocated_and_free_numbers() -> None:
     assert ranges["networks.tenants"].largest == "/11"
 
 
-def test_numbers_of_a_tenant_that_left_are_kept_back() -> None:
+def test_numbers_of_a_removed_tenant_are_reserved() -> None:
     before = _two()
     after = allocated(before, tenants=before.tenants[:1])
 
@@ -59,7 +59,7 @@ def test_numbers_of_a_tenant_that_left_are_kept_back() -> None:
     assert now["networks.vni"].quarantined == 1
 
 
-def test_numbers_outside_a_range_that_was_made_smaller_are_not_of_it() -> None:
+def test_numbers_outside_a_reduced_range_are_not_counted() -> None:
     region = _two()
     numbers = region.region.networks.vni
     smaller = changed(region.region.networks, vni=NumberRange(first=numbers.first + 1, last=numbers.last))

@@ -87,7 +87,7 @@ def test_the_device_plugin_is_pinned_by_digest(use: PortUse) -> None:
     assert (plugin.name, plugin.version, plugin.digest) == (tool.image, None, tool.digest)
 
 
-def test_images_that_controllers_choose_are_listed_from_where_they_fetch_them() -> None:
+def test_images_chosen_by_controllers_are_listed_with_their_registry() -> None:
     lab = reference("lab")
     planes = lab.region.control_planes.model_copy(update={"registry": None})
     region = lab.region.model_copy(update={"control_planes": planes})

@@ -76,7 +76,7 @@ def test_the_cluster_that_was_there_keeps_all_numbers(before: Environment, both:
     }
 
 
-def test_each_cluster_numbers_pods_services_and_load_balancers_from_prefixes_of_its_own(
+def test_each_cluster_uses_separate_prefixes_for_pods_services_and_load_balancers(
     both: Environment, rendered: list[Manifest]
 ) -> None:
     more = {name: str(one.prefix) for name, one in both.allocations.vpcs["acme"].more_prefixes.items()}

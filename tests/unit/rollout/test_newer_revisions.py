@@ -188,7 +188,7 @@ def test_templates_that_do_not_work_are_refused_with_the_command_that_promotes_t
     assert check_promotable(environment) == []
 
 
-def test_nodes_of_k0s_need_the_kubelet_where_drivers_look_for_it() -> None:
+def test_nodes_of_k0s_need_the_kubelet_directory_that_drivers_use() -> None:
     intent = pin(rollable({"one": 2}), NEW)
 
     assert least(intent.model_copy(update={"control_planes": ControlPlaneBackend.K0SMOTRON})) == 2

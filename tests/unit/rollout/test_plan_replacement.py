@@ -38,7 +38,7 @@ def region() -> Environment:
 @pytest.mark.parametrize(
     ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 2), ("50%", 1, 1), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
 )
-def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
+def test_unavailable_nodes_stay_within_the_limit_but_at_least_one_is_permitted(
     amount: int | str, nodes: int, unavailable: int
 ) -> None:
     found = replacement(RolloutSpec(max_unavailable=amount), nodes, spares=0)

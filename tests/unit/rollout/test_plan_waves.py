@@ -263,7 +263,7 @@ def test_the_last_wave_is_rolled_back_first() -> None:
     assert first.waves == {f"{ONE}/1": Wave(groups=("n2",))}
 
 
-def test_a_pool_without_a_past_cannot_go_back() -> None:
+def test_a_pool_without_history_cannot_be_rolled_back() -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(rollable({"one": 1}), ONE, None)
     assert str(caught.value) == (

@@ -19,7 +19,7 @@ from components.specs.reading.problems import SpecError
 GLOBEX = "tenants/globex.yaml"
 
 
-def test_laptop_is_allocated_completely_and_stays_as_it_is(laptop: Any) -> None:
+def test_laptop_is_allocated_completely_and_without_changes(laptop: Any) -> None:
     environment = laptop.load()
 
     assert allocate(environment) == (environment.allocations, environment.image_pins)
@@ -44,7 +44,7 @@ def test_groups_and_spares_of_laptop(laptop: Any) -> None:
         assert len(assigned) == group.nodes + 1, key
 
 
-def test_a_tenant_that_leaves_frees_its_own_and_nothing_else(laptop: Any) -> None:
+def test_a_removed_tenant_only_releases_its_numbers(laptop: Any) -> None:
     before = laptop.load().allocations
     (laptop.folder / GLOBEX).unlink()
     laptop.allocate()
@@ -229,7 +229,7 @@ def test_spares_are_rounded_up_in_each_domain() -> None:
     assert nodes_within(8, 0) == 8
 
 
-def test_nodes_spread_evenly_where_there_is_room() -> None:
+def test_nodes_are_spread_evenly_over_free_capacity() -> None:
     assert spread(10, {}, {"a": 8, "b": 8}) == {"a": 5, "b": 5}
     assert spread(10, {}, {"a": 3, "b": 8}) == {"a": 3, "b": 7}
     assert spread(3, {"a": 4, "b": 2}, {"a": 8, "b": 8}) == {"a": 2, "b": 1}

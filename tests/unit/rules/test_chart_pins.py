@@ -63,7 +63,7 @@ def test_a_cluster_added_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -
     assert laptop.report() == ""
 
 
-def test_another_open_rollout_stays_open(three: Any) -> None:
+def test_another_open_rollout_is_kept_open(three: Any) -> None:
     with_newer_release(three, "node-feature-discovery", "0.19.1", "d")
     first = after_wave(three.load(), 1)
     other = at(first, Promotion(first, "charts/node-feature-discovery", "0.19.1").next_wave(1))

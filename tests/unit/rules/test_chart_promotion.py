@@ -114,7 +114,7 @@ def test_the_lock_file_records_versions_and_start_of_an_open_rollout(three: Any)
     ]
 
 
-def test_a_wave_changes_the_objects_of_its_clusters_and_no_others(three: Any) -> None:
+def test_a_wave_only_changes_the_objects_of_its_clusters(three: Any) -> None:
     environment = three.load()
     before, after = rendered(environment), rendered(after_wave(environment, 1))
 

@@ -182,7 +182,7 @@ def test_zones_of_names_do_not_lie_in_one_another(both: Any, laptop: Any, zone: 
 
 
 @pytest.mark.parametrize("zone", ["palmtop.cloud.example", "west-laptop.cloud.example"])
-def test_zones_beside_one_another_are_apart(both: Any, zone: str) -> None:
+def test_separate_zones_do_not_overlap(both: Any, zone: str) -> None:
     found = check_regions(both(REAL, ("zone: laptop.cloud.example", f"zone: {zone}"), first=(REAL,)))["palmtop"]
 
     assert "regions.zones" not in {problem.rule for problem in found}

@@ -45,7 +45,7 @@ def rendered(environment: Environment) -> list[Any]:
 
 
 @pytest.mark.parametrize("field", DATA)
-def test_data_that_change_leave_dpus_behind_and_flash_none(laptop: Any, field: str) -> None:
+def test_changed_data_make_dpus_out_of_date_and_flash_none(laptop: Any, field: str) -> None:
     before = laptop.load()
     edit, told = DATA[field]
     laptop.edit(*edit)
@@ -64,7 +64,7 @@ def test_fields_that_only_templates_use_change_no_object(laptop: Any, field: str
     assert rendered(outdated(laptop, field)) == before
 
 
-def test_a_promotion_moves_bfb_and_flavor_of_all_dpus_and_nothing_else(laptop: Any) -> None:
+def test_a_promotion_only_changes_bfb_and_flavor_of_all_dpus(laptop: Any) -> None:
     environment = outdated(laptop, *DATA)
     promotion = Promotion(environment, DPUS, "data")
     moved = at(environment, promotion.all_at_once())

@@ -86,7 +86,7 @@ def test_a_tenant_without_nodes_is_reported_when_it_gets_some() -> None:
     assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 1), bee)) == ["ant"]
 
 
-def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
+def test_the_remedy_for_vpcs_with_nodes_is_a_new_vpc() -> None:
     region = allocated(_region(_behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")))
 
     [text, _] = [problem.text for problem in without_isolation(region)]

@@ -56,7 +56,7 @@ def test_a_cluster_gets_its_own_when_no_shared_data_store_has_room(placed: Any) 
     assert stores(placed.load()) == {"acme-train": "shared-a", "globex-lab": "dedicated"}
 
 
-def test_a_cluster_stays_where_it_is_when_another_data_store_is_emptier(laptop: Any) -> None:
+def test_a_cluster_keeps_its_data_store_when_another_has_more_room(laptop: Any) -> None:
     for file in (ACME, GLOBEX):
         laptop.edit(file, ", data_store: shared-a", "")
     laptop.edit("region.yaml", "      max_clusters: 20\n", f"      max_clusters: 20\n{SECOND}")

@@ -134,7 +134,7 @@ def test_a_minor_version_is_not_left_out(ready: Any) -> None:
     ]
 
 
-def test_a_control_plane_waits_for_pools_that_are_a_minor_version_behind(ready: Any) -> None:
+def test_a_control_plane_waits_for_pools_on_the_previous_minor_version(ready: Any) -> None:
     for name in [name for name in ready.load().image_pins.intents if name.startswith("gpu-2026.10.2@")]:
         ready.intend(name, "kubelet", "v1.34.6")
 

@@ -49,7 +49,7 @@ def test_an_environment_has_no_problem(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_stack_stays_within_its_budget_of_resources(name: str) -> None:
+def test_every_stack_is_within_its_budget_of_resources(name: str) -> None:
     environment, too_many = loaded(name), {}
     for stack, parts in stacks(environment).items():
         rendered = [item for part in parts for item in manifests(environment, part)]

@@ -93,14 +93,14 @@ def test_several_problems_of_one_file_are_fixed_together_with_original_line_numb
     assert "nodes: 10    # ten\n" in (laptop.folder / ACME).read_text(encoding="utf-8")
 
 
-def test_a_lock_file_is_not_mended(laptop: Any) -> None:
+def test_a_lock_file_is_not_fixed(laptop: Any) -> None:
     before = spoil_bytes(laptop, "allocations.lock.yaml", b"\n", b"\r\n")
 
     assert mend(laptop) == []
     assert (laptop.folder / "allocations.lock.yaml").read_bytes() == before.replace(b"\n", b"\r\n")
 
 
-def test_a_link_stays_a_link_to_the_file_that_is_mended(laptop: Any) -> None:
+def test_a_symbolic_link_to_a_fixed_file_is_kept(laptop: Any) -> None:
     path: Path = laptop.folder / ACME
     real = path.rename(laptop.root / "catalog" / "acme.yaml")
     path.symlink_to(real)

@@ -19,7 +19,7 @@ def test_joined_keys_are_split_again() -> None:
     assert (keys.cluster_of(pool), keys.pool_of(wave), keys.number_of(wave)) == ("acme-train", pool, 12)
 
 
-def test_dpus_stand_where_a_pool_could() -> None:
+def test_dpu_keys_have_the_form_of_pool_keys() -> None:
     key, wave = keys.dpu_key("acme"), keys.wave_key(keys.DPUS, 1)
 
     assert (key, wave) == ("dpus/acme", "dpus/1")

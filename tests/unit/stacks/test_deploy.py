@@ -98,7 +98,7 @@ def test_exactly_the_objects_of_an_environment_are_registered(run: Run, name: st
     assert len(asked) == len(wanted)
 
 
-def test_a_stack_stays_within_its_budget_of_resources(whole: list[Any]) -> None:
+def test_a_stack_is_within_its_budget_of_resources(whole: list[Any]) -> None:
     assert len(whole) <= BUDGET
 
 
@@ -205,7 +205,7 @@ def test_a_cluster_slice_fetches_its_kubeconfig_by_itself(run: Run, environment:
     }
 
 
-def test_a_vpc_that_a_cluster_isolates_is_made_inside_it(run: Run, environment: Environment) -> None:
+def test_a_vpc_isolated_by_a_cluster_is_created_inside_it(run: Run, environment: Environment) -> None:
     second = with_backends(environment)
 
     registered = run(deploy(second, *slices(second)))
@@ -221,7 +221,7 @@ def test_a_vpc_that_a_cluster_isolates_is_made_inside_it(run: Run, environment: 
     }
 
 
-def test_a_control_plane_waits_for_the_region_where_its_vpc_is_made_inside_its_cluster(
+def test_a_control_plane_waits_for_the_region_if_its_vpc_is_created_inside_its_cluster(
     run: Run, environment: Environment
 ) -> None:
     second = with_backends(environment)

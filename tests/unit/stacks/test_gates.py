@@ -187,7 +187,7 @@ def test_a_region_only_requires_kinds_that_its_operators_do_not_install(environm
     assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease", "Kustomization"}
 
 
-def test_a_region_needs_the_kinds_of_the_platforms_operator_of_secrets_and_not_those_of_its_own(
+def test_a_region_requires_the_kinds_of_the_platforms_secret_operator_but_not_its_own(
     environment: Environment,
 ) -> None:
     def kinds(secrets: SecretsSpec) -> set[str]:

@@ -52,5 +52,5 @@ def test_an_own_component_follows_the_region_and_all_that_its_cluster_needs(run:
     assert note.inputs["data"] == {"region": "laptop", "stage": "rehearsal", "contact": "platform@cloud.example"}
 
 
-def test_an_environment_of_the_clone_stays_as_it_is(environment: Environment) -> None:
+def test_an_environment_of_the_clone_is_not_changed(environment: Environment) -> None:
     assert joined(environment) is environment

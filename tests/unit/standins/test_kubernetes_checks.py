@@ -133,7 +133,7 @@ def test_the_cluster_provides_the_default_namespace_of_namespaced_kinds(tmp_path
     assert "namespace" not in _complete({"metadata": {"name": "a"}}, urn=future, cluster=cluster)[0]["metadata"]
 
 
-def test_the_namespace_stays_while_the_cluster_is_away() -> None:
+def test_the_namespace_is_kept_while_the_cluster_is_unreachable() -> None:
     body, _ = _complete({"metadata": {"name": "a"}}, {"metadata": {"name": "a", "namespace": "before"}})
 
     assert body["metadata"]["namespace"] == "before"

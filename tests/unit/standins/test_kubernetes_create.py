@@ -221,7 +221,7 @@ def test_secrets_stay_secret_in_outputs_and_leave_error_texts(kube: Any, api_ser
     assert str(error.value) == ('Secret toy/a: Secret "a" is invalid: data[pw]: Invalid value: "[secret]" ([secret])')
 
 
-def test_an_unready_object_stays_in_the_state(kube: Any, api_server: Any) -> None:
+def test_an_unready_object_is_kept_in_the_state(kube: Any, api_server: Any) -> None:
     inputs = body("Loom", annotations=AWAITED)
     with pytest.raises(InitFailed) as error:
         kube.create(inputs)

@@ -54,7 +54,7 @@ def test_changed_data_is_an_update_with_its_path(provider: Any) -> None:
     assert (list(answer.replaces), answer.deleteBeforeReplace) == ([], False)
 
 
-def test_another_name_is_a_new_object_made_first(provider: Any) -> None:
+def test_another_name_is_a_new_object_created_first(provider: Any) -> None:
     answer = diff(provider, config_map("a"), config_map("b"))
 
     assert kinds(answer) == {"metadata.name": KIND.UPDATE_REPLACE}

@@ -60,5 +60,5 @@ def test_any_other_field_changes_in_place(body: dict, path: tuple) -> None:
 
 
 @pytest.mark.parametrize(("kind", "path"), [("ConfigMap", ("data", "a")), ("Secret", ("stringData", "a"))])
-def test_content_replaces_unless_the_provider_makes_it_mutable(kind: str, path: tuple) -> None:
+def test_content_changes_replace_unless_the_provider_makes_it_mutable(kind: str, path: tuple) -> None:
     assert _replaces(_of("v1", kind), path, mutable=False)

@@ -40,7 +40,7 @@ def built(*families: Family, go: Tool) -> list[str]:
     return [line.split(" in ")[0] for line in stream.getvalue().splitlines()]
 
 
-def test_a_family_is_built_pinned_verified_and_in_caches_of_its_own(
+def test_a_family_is_built_pinned_verified_and_in_separate_caches(
     cache: Path, go: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOFLAGS", "-mod=mod")

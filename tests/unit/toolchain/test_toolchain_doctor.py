@@ -41,7 +41,7 @@ def test_status_is_available_as_text_and_data(
 
 
 @pytest.mark.usefixtures("pip", "search_path")
-def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache: Path) -> None:
+def test_the_doctor_of_a_bare_machine_names_every_remedy_and_creates_nothing(cache: Path) -> None:
     found = {item.name: item for item in doctor.report()}
 
     assert found["python"].state is State.OK

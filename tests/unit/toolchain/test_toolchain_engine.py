@@ -108,7 +108,7 @@ def test_a_pulumi_without_language_host_is_not_used(vendor: Vendor) -> None:
     assert why() == f"{pulumi} has no pulumi-language-python next to it"
 
 
-def test_the_language_host_may_lie_behind_a_link(vendor: Vendor, tmp_path: Path, search_path: Path) -> None:
+def test_the_language_host_may_be_a_symbolic_link(vendor: Vendor, tmp_path: Path, search_path: Path) -> None:
     pulumi = vendor.install()
     hidden = tmp_path / "distribution"
     search_path.rename(hidden)

@@ -97,9 +97,7 @@ def test_data_that_are_named_are_read_without_a_project_but_not_applied(
         paths.home()
 
 
-def test_plugins_in_folders_of_their_own_learn_whose_data_they_judge(
-    regions: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plugins_in_separate_folders_get_the_data_they_evaluate(regions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "choose", lambda **_: None)
     monkeypatch.setattr(environment.plugins, "lay_out", lambda _: None)
 

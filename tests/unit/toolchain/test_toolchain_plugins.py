@@ -201,7 +201,7 @@ def test_the_search_path_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")
-def test_a_memory_limit_of_the_users_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_limit_of_the_user_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOMEMLIMIT", "1GiB")
 
     assert environment.engine("laptop")["GOMEMLIMIT"] == "1GiB"

@@ -22,7 +22,7 @@ def remove(name: str) -> None:
     (paths.ROOT / name).unlink()
 
 
-def test_the_virtual_environment_is_made_once(pip: Any, said: Said) -> None:
+def test_the_virtual_environment_is_created_once(pip: Any, said: Said) -> None:
     assert not virtualenv.fresh()
     assert said(virtualenv.ensure).startswith("  .venv                       made in 5 s, Python ")
     assert pip.calls == ["venv", "download", "dependencies", "project", "bytecode"]
@@ -40,7 +40,7 @@ def test_the_virtual_environment_is_made_once(pip: Any, said: Said) -> None:
         ("dependencies", ["venv", "dependencies", "project", "bytecode"]),
     ],
 )
-def test_a_half_made_virtual_environment_is_made_again(pip: Any, step: str, again: list[str], said: Said) -> None:
+def test_an_incomplete_virtual_environment_is_recreated(pip: Any, step: str, again: list[str], said: Said) -> None:
     pip.fails_at = step
     with pytest.raises(KeyboardInterrupt):
         said(virtualenv.ensure)
@@ -88,7 +88,7 @@ def test_only_affected_parts_are_renewed(
     assert pip.calls == expected
 
 
-def test_another_python_makes_another_environment(pip: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
+def test_another_python_creates_another_environment(pip: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
     said(virtualenv.ensure)
     pip.calls = []
     monkeypatch.setattr(virtualenv.platform, "python_version", lambda: "3.99.0")

@@ -140,7 +140,7 @@ def test_alerts_on_certificates_of_a_cluster_reach_its_tenant_and_keep_the_label
     assert all('job="cert-manager"' in alert["expr"] for alert in others)
 
 
-def test_certificates_of_kubelets_are_watched_where_the_chart_has_no_rules() -> None:
+def test_certificates_of_kubelets_are_monitored_if_the_chart_has_no_rules() -> None:
     [rules] = [
         item
         for item in everything(reference("eu-south-03a"))
@@ -154,7 +154,7 @@ def test_certificates_of_kubelets_are_watched_where_the_chart_has_no_rules() -> 
     assert "KubeletCertificateNotRenewed" in of_agent - of_complete
 
 
-def test_agents_of_compute_domains_are_missed_where_there_should_be_some(laptop: Environment) -> None:
+def test_missing_agents_of_compute_domains_are_reported_if_required(laptop: Environment) -> None:
     *_, rule = items(racks(laptop))
     told = {one["alert"]: one["expr"] for group in rule.body["spec"]["groups"] for one in group["rules"]}
 

@@ -152,7 +152,7 @@ def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]
         ("dra-driver-nvidia-gpu", ("controller",)),
     ],
 )
-def test_services_run_on_the_system_pool_where_there_is_one(chart: str, path: tuple[str, ...]) -> None:
+def test_services_run_on_the_system_pool_if_one_exists(chart: str, path: tuple[str, ...]) -> None:
     values = at(VALUES[chart](SMALL), path)
     anywhere = at(VALUES[chart](replace(SMALL, system_pool=False)), path)
 

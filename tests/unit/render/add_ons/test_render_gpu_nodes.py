@@ -43,7 +43,7 @@ def releases(items: tuple[Manifest, ...]) -> dict[str, Manifest]:
     return {item.name: item for item in items if item.kind == "HelmRelease"}
 
 
-def test_where_all_gpus_are_for_vms_no_operator_waits_for_a_driver(south: Environment) -> None:
+def test_with_gpus_for_vms_only_no_operator_waits_for_a_driver(south: Environment) -> None:
     items = rendered(south, placed_in(south))
 
     assert "gpus" not in releases(items)
@@ -51,7 +51,7 @@ def test_where_all_gpus_are_for_vms_no_operator_waits_for_a_driver(south: Enviro
     assert [item.name for item in items if item.kind == "NodeFeatureRule"] == ["declared-hardware"]
 
 
-def test_beside_gpus_of_containers_nodes_without_the_driver_have_no_agents(south: Environment) -> None:
+def test_nodes_without_the_driver_have_no_agents_in_mixed_clusters(south: Environment) -> None:
     items = rendered(south, placed_in(south, {"name": "train", "image": "channel"}))
     [rule] = [item for item in items if item.name == "gpus-of-vms"]
     [written] = rule.body["spec"]["rules"]

@@ -125,7 +125,7 @@ def sink(**fields: Any) -> dict[str, Any]:
     return VALUES[CHART](facts(logs=replace(WRITER, sink=spec)))
 
 
-def test_records_are_sent_to_the_sink_of_the_tenant_in_a_pipeline_of_its_own() -> None:
+def test_records_are_sent_to_the_sink_of_the_tenant_in_a_separate_pipeline() -> None:
     configuration = sink(records=(LogRecords.CONTAINERS, LogRecords.EVENTS))["alternateConfig"]
     pipelines = configuration["service"]["pipelines"]
 

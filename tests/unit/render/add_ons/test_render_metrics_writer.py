@@ -75,7 +75,7 @@ def test_without_a_store_nothing_is_written() -> None:
     assert delivered(None, CHART, "c1") == ()
 
 
-def test_flux_puts_password_and_ca_beside_the_user_name() -> None:
+def test_flux_adds_password_and_ca_to_the_user_name() -> None:
     source, authority = delivered(AGENT, CHART, "c1")
 
     assert source == {

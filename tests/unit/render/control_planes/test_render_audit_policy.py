@@ -42,9 +42,7 @@ def test_the_policy_is_in_the_namespace_of_the_cluster(inputs_of: Any) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"audit": {"policy": "ours"}}])
-def test_without_an_audit_log_or_with_a_policy_of_its_own_a_cluster_gets_none(
-    inputs_of: Any, options: dict[str, Any]
-) -> None:
+def test_a_cluster_without_audit_log_or_with_its_own_policy_gets_none(inputs_of: Any, options: dict[str, Any]) -> None:
     assert policies(inputs_of, **options) == []
 
 

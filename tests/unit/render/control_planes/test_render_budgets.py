@@ -41,7 +41,7 @@ def spreads(control_plane: HostedControlPlaneInput) -> dict[str, str]:
     ("hosts", "apart"), [(None, "ScheduleAnyway"), (2, "ScheduleAnyway"), (3, "DoNotSchedule"), (12, "DoNotSchedule")]
 )
 @pytest.mark.parametrize("backend", ControlPlaneBackend)
-def test_no_host_has_two_where_there_is_one_for_each(
+def test_no_host_has_two_members_if_there_are_enough_hosts(
     inputs_with: Any, backend: ControlPlaneBackend, hosts: int | None, apart: str
 ) -> None:
     control_planes = [

@@ -45,7 +45,7 @@ def test_the_number_of_konnectivity_agents_is_configurable(inputs_of: Any) -> No
     }
 
 
-def test_events_of_their_own_are_in_a_second_etcd_that_trusts_the_first_ones_authority(inputs_with: Any) -> None:
+def test_events_are_in_a_second_etcd_that_trusts_the_ca_of_the_first_one(inputs_with: Any) -> None:
     one = wishing(dedicated(inputs_with), events=Events.APART)
     [main, events] = of_kind(one, "HelmRelease")
     [plane] = of_kind(one, "KamajiControlPlane")

@@ -29,7 +29,7 @@ def of_dpus(region: RegionInput) -> SharedDataStore:
     return store
 
 
-def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> None:
+def test_a_data_store_is_rendered_with_monitoring_and_backups(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
 
     made = [item for item in objects_of(region) if item.namespace == NAMESPACE and item.name.startswith("shared-a")]
@@ -85,7 +85,7 @@ def test_members_are_sized_for_the_most_nodes_of_all_clusters(inputs_of: Any) ->
     assert sizes == {100: {"cpu": "1000m", "memory": "3840Mi"}, 6000: {"cpu": "8000m", "memory": "30720Mi"}}
 
 
-def test_snapshots_of_a_shared_data_store_have_a_folder_of_their_own(laptop: Any, inputs_of: Any) -> None:
+def test_snapshots_of_a_shared_data_store_have_a_separate_folder(laptop: Any, inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     saved = made_etcd(laptop, DedicatedDataStoreSpec(storage_class="fast", backup=BACKUP))
 

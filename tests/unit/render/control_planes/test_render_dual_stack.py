@@ -69,7 +69,7 @@ def test_a_cluster_has_the_prefixes_of_both_families_that_of_ipv4_first(
     assert network["services"]["cidrBlocks"] == ["10.65.0.0/20", str(SERVICES)]
 
 
-def test_a_cluster_with_prefixes_of_its_own_has_none_of_the_vpcs_ipv6(inputs_of: Any) -> None:
+def test_a_cluster_with_its_own_prefixes_has_none_of_the_vpcs_ipv6(inputs_of: Any) -> None:
     numbers = dual(inputs_of(HostedControlPlaneInput)[0].network)
     own = MorePrefix.model_validate({"kind": "pods", "prefix": "10.66.0.0/20", "cluster": "acme-serve"})
     both = numbers.model_copy(update={"more_prefixes": {"serve-pods": own}})
@@ -93,7 +93,7 @@ def test_the_cni_of_a_cluster_has_the_ranges_of_its_control_plane() -> None:
     assert ranges["services"]["cidrBlocks"] == told["SVC_CIDR"].split(",")
 
 
-def test_cilium_has_ipv6_where_pods_have_and_calico_never() -> None:
+def test_cilium_has_ipv6_if_pods_have_it_and_calico_never() -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     known = facts(environment, next(clusters(environment)))
     assert "ipv6" not in cilium(known)

@@ -13,11 +13,11 @@ from components.render.control_planes.sizing import SIZES, Component, in_flight,
     ("nodes", "cpus"),
     [(0, 1), (5, 1), (6, 2), (10, 2), (11, 4), (100, 4), (250, 8), (500, 16), (501, 32), (5000, 32)],
 )
-def test_the_row_of_a_cluster_is_the_first_that_holds_its_nodes(nodes: int, cpus: int) -> None:
+def test_the_row_of_a_cluster_is_the_first_with_enough_nodes(nodes: int, cpus: int) -> None:
     assert size_for(nodes).cpus == cpus
 
 
-def test_rows_go_upwards_and_the_last_holds_any_number() -> None:
+def test_rows_are_ascending_and_the_last_has_no_limit() -> None:
     bounded = [size.nodes for size in SIZES if size.nodes is not None]
 
     assert bounded == sorted(bounded)

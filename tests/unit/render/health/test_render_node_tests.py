@@ -202,7 +202,7 @@ def test_new_nodes_of_gated_pools_keep_their_taint_until_the_condition_is_true(g
         (BareMetalBackend.IRONCORE_METAL, {}),
     ],
 )
-def test_idle_nodes_are_repaired_where_a_reboot_is_a_repair(
+def test_idle_nodes_are_remediated_if_a_reboot_is_a_remediation(
     laptop: Environment, backend: BareMetalBackend, conditions: dict[str, list[str]]
 ) -> None:
     metal = laptop.region.bare_metal.model_copy(update={"backend": backend})
@@ -228,7 +228,7 @@ def test_a_health_check_repairs_idle_nodes_with_faults(
     )
 
 
-def test_windows_and_freezes_hold_repairs_of_idle_nodes_where_the_region_enforces_them(laptop: Environment) -> None:
+def test_enforced_windows_and_freezes_delay_remediation_of_idle_nodes(laptop: Environment) -> None:
     window = {"days": ["tue"], "from": "22:00", "to": "05:00", "timezone": "Europe/Rome"}
     freeze = {"name": "quiet", "from": "2026-12-18T00:00:00Z", "to": "2027-01-04T00:00:00Z", "reason": "year end"}
     other = {**freeze, "name": "others", "tenants": ["globex"]}

@@ -30,7 +30,7 @@ def overridden(environment: Environment, **fields: Any) -> Environment:
     return environment.model_copy(update={"health": HealthCatalog(schema_version=1, health_overrides=(override,))})
 
 
-def test_hard_faults_evict_and_soft_faults_keep_new_pods_away(region: Environment) -> None:
+def test_hard_faults_evict_pods_and_soft_faults_only_block_new_ones(region: Environment) -> None:
     evict, keep = sorted(specs(region, "h100-ib-8").values(), key=lambda spec: str(spec["taint"]["effect"]))
 
     assert evict["taint"] == {"key": "readiness.k8s.io/repair", "effect": "NoExecute"}

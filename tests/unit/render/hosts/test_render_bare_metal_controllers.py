@@ -85,7 +85,7 @@ def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifes
     assert environment(sharded, shard_namespace(MEDIA))["PROVISIONING_NETWORK_DISABLED"] == "true"
 
 
-def test_one_controller_for_all_hosts_has_an_ironic_of_its_own_and_watches_every_namespace(
+def test_one_controller_for_all_hosts_has_its_own_ironic_and_watches_every_namespace(
     alone: tuple[Manifest, ...],
 ) -> None:
     [ironic] = [item for item in alone if item.kind == "Ironic"]

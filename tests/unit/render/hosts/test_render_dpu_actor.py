@@ -185,7 +185,7 @@ def test_a_machine_is_kept_while_its_group_is_incomplete_or_a_hold_exists(held: 
         (dpu(phase="OS Installing"), node()),
     ],
 )
-def test_a_host_stays_closed_while_its_dpu_is_not_ready_in_its_own_vpc(found: Any, where: Any) -> None:
+def test_a_host_stays_cordoned_while_its_dpu_is_not_ready_in_its_vpc(found: Any, where: Any) -> None:
     names = ("acme", "globex", "unassigned")
     server = Server(*map(deployment, names), found, where, host())
 

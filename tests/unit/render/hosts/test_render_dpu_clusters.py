@@ -196,7 +196,7 @@ def test_no_two_dpu_clusters_allocate_the_same_link_of_a_vpc(region: Environment
     }
 
 
-def test_a_vpcs_deployment_in_a_dpu_cluster_is_made_of_parts_there(region: Environment) -> None:
+def test_a_vpcs_deployment_in_a_dpu_cluster_references_objects_there(region: Environment) -> None:
     items = rendered(region, TenantNetworkInput)
     deployment = named(items, "DPUDeployment")["acme-two"].body["spec"]
     port = named(items, "DPUServiceInterface")["acme-two-host"].body["spec"]

@@ -108,7 +108,7 @@ def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs
     ]
 
 
-def test_hosts_reach_each_operator_at_an_address_of_its_own(inputs_with: Any) -> None:
+def test_hosts_reach_each_operator_at_a_separate_address(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput)
     services = {
         item.name: (

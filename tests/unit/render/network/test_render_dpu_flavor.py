@@ -153,7 +153,7 @@ def test_huge_pages_leave_most_of_the_memory_of_the_smallest_dpu() -> None:
         ("/etc/mellanox/mlnx-sf.conf", {}),
     ],
 )
-def test_files_of_the_image_make_no_bridges_or_functions_of_their_own(path: str, settings: dict[str, str]) -> None:
+def test_files_of_the_image_create_no_bridges_or_functions(path: str, settings: dict[str, str]) -> None:
     [file] = [file for file in flavor()["configFiles"] if file["path"] == path]
     found = dict(word.split("=") for line in file["raw"].splitlines() for word in shlex.split(line))
 

@@ -45,7 +45,7 @@ def rights(rendered: list[Manifest]) -> Iterator[tuple[str, str, str]]:
                     yield from ((str(item.namespace), resource, verb) for verb in rule["verbs"])
 
 
-def test_the_program_may_do_its_steps_and_nothing_else(rendered: list[Manifest]) -> None:
+def test_the_program_only_has_the_permissions_of_its_steps(rendered: list[Manifest]) -> None:
     of_dpus = {
         (NAMESPACE, "dpudeployments", "list"),
         (NAMESPACE, "dpus", "list"),

@@ -42,7 +42,7 @@ def test_only_a_cluster_with_nodes_on_a_fabric_has_a_partition(laptop: Environme
     assert "network-operator" not in needed_charts(laptop)
 
 
-def test_objects_are_made_after_the_operator_that_knows_their_kinds(rendered: tuple[Manifest, ...]) -> None:
+def test_objects_are_created_after_the_operator_with_their_kinds(rendered: tuple[Manifest, ...]) -> None:
     assert [(item.cluster, item.namespace, item.kind, item.name) for item in rendered] == [
         ("acme-train", None, "Namespace", "network-operator"),
         ("management", "acme-train", "HelmRelease", "network-operator"),
@@ -73,7 +73,7 @@ def test_multus_runs_on_nodes_with_any_taint(rendered: tuple[Manifest, ...]) -> 
     assert policy.body["spec"]["tolerations"] == [{"operator": "Exists"}]
 
 
-def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) -> None:
+def test_a_vpc_has_its_partition_next_to_its_cluster(region: Environment) -> None:
     [network] = in_cluster(region)
     kube_ovn = replace(
         network, vpc=replace(network.vpc, spec=network.vpc.spec.model_copy(update={"isolation": "kube-ovn"}))

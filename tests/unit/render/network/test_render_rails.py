@@ -25,7 +25,7 @@ def _of(kind: str, rails: Rails) -> list[Manifest]:
     return [item for item in render(rails, CLUSTER, "wisent") if item.kind == kind]
 
 
-def test_each_rail_has_a_subnet_of_its_own_and_all_that_pods_need_there(rails: Rails) -> None:
+def test_each_rail_has_a_separate_subnet_and_all_objects_for_pods(rails: Rails) -> None:
     pools, attachments, policies = (
         _of(kind, rails) for kind in ("IPPool", "NetworkAttachmentDefinition", "SriovNetworkNodePolicy")
     )
@@ -62,7 +62,7 @@ def test_the_source_routing_plugin_is_installed_with_attachments_that_use_it(rai
         assert [plugin["type"] for plugin in plugins] == ["sriov", "rdma"]
 
 
-def test_rdma_devices_stay_with_the_node_where_all_namespaces_see_them(rails: Rails) -> None:
+def test_rdma_devices_are_kept_in_the_node_if_all_namespaces_share_them(rails: Rails) -> None:
     kinds = tuple(changed(kind, rdma=RdmaSpec()) for kind in rails.instance_types)
 
     for attachment in _of("NetworkAttachmentDefinition", replace(rails, instance_types=kinds)):

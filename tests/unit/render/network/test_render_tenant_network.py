@@ -135,7 +135,7 @@ def test_routes_of_hosts_lose_their_communities_of_all_kinds(inputs_of: Any) -> 
     assert snippet == f"route-map {name} permit {number}\n set extcommunity none\n"
 
 
-def test_hosts_send_their_dpu_bgp_and_icmp_and_nothing_else(inputs_of: Any) -> None:
+def test_hosts_only_send_bgp_and_icmp_to_their_dpu(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
 
     rules = settings(hbn.render())["acl"][hbn.vpc.spec.name]["rule"]
@@ -229,7 +229,7 @@ def test_a_vpc_has_the_public_addresses_of_the_vms_in_its_own_cluster(inputs_of:
     assert with_vms
 
 
-def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
+def test_each_dpu_has_a_separate_asn(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
     fabric = hbn.platform.fabric
     text = one(hbn.render(), "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]

@@ -35,7 +35,7 @@ def values(one: ClusterAutoscalerInput) -> dict[str, Any]:
     return found
 
 
-def test_only_a_cluster_with_an_autoscaling_pool_that_stays_has_one(laptop: Environment) -> None:
+def test_only_a_cluster_with_an_autoscaling_pool_that_is_not_retired_has_one(laptop: Environment) -> None:
     assert autoscalers(laptop) == []
     assert [one.cluster for one in autoscalers(growing(laptop))] == ["acme-train"]
     assert autoscalers(growing(laptop, retire=True)) == []

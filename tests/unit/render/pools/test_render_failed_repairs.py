@@ -161,7 +161,7 @@ def test_a_host_is_free_if_metal3_would_claim_it(host: dict[str, Any], *, expect
     assert is_free(host) is expected
 
 
-def test_the_mark_of_metal3_stays() -> None:
+def test_the_mark_of_metal3_is_kept() -> None:
     marked = Management(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
     assert run(marked, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
 

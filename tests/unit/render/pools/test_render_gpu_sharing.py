@@ -42,7 +42,7 @@ def labelled(bootstrap: Any) -> list[str]:
 @pytest.mark.parametrize("control_plane", ControlPlaneBackend)
 @pytest.mark.parametrize("bare_metal", BareMetalBackend)
 @pytest.mark.parametrize("sharing", LABELS)
-def test_gpu_sharing_adds_one_label_and_nothing_else(
+def test_gpu_sharing_only_adds_one_label(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, sharing: GpuSharingSpec
 ) -> None:
     silent = replace(INTENT, taints=(), control_plane=control_plane, bare_metal=bare_metal)

@@ -26,7 +26,7 @@ def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodeP
     assert deployments(bumped)[1:] == deployments(pool)[1:]
 
 
-def test_a_taint_makes_new_templates_of_all_groups(pool: NodePoolInput) -> None:
+def test_a_taint_creates_new_templates_of_all_groups(pool: NodePoolInput) -> None:
     groups = tuple(replace(group, intent=group.intent.model_copy(update={"taints": ()})) for group in pool.groups)
 
     assert templates(replace(pool, groups=groups)).isdisjoint(

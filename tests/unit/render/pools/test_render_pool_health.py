@@ -13,7 +13,7 @@ from components.specs.struct import replace
 TESTED = BurnInSpec(condition="acme.example/BurnInPassed", set_by="fleet-tester")
 
 
-def test_each_group_has_a_health_check_of_its_own_machines(pool: NodePoolInput) -> None:
+def test_each_group_has_a_separate_health_check(pool: NodePoolInput) -> None:
     counted = replace(pool, groups=tuple(replace(group, most_broken=at) for at, group in enumerate(pool.groups)))
     checks = of_kind(counted, "MachineHealthCheck")
     members = [item.body["spec"]["selector"] for item in of_kind(counted, "MachineDeployment")]
@@ -24,7 +24,7 @@ def test_each_group_has_a_health_check_of_its_own_machines(pool: NodePoolInput) 
     assert triggers == [{"unhealthyLessThanOrEqualTo": at} for at in range(len(pool.groups))]
 
 
-def test_a_fault_that_lasts_makes_a_node_unhealthy_like_one_that_is_not_ready(pool: NodePoolInput) -> None:
+def test_a_persistent_fault_makes_a_node_unhealthy_like_an_unready_one(pool: NodePoolInput) -> None:
     for item in of_kind(replace(pool, faults={"GpuLost": 300}), "MachineHealthCheck"):
         assert item.body["spec"]["checks"]["unhealthyNodeConditions"] == [
             {"type": "Ready", "status": "False", "timeoutSeconds": 900},

@@ -39,7 +39,7 @@ def window(begin: str, end: str, *days: str, timezone: str = "Europe/Berlin") ->
         (("05:50", "06:00"), ["fri"], "50 5 * * fri", "0 0-23 * * *"),
     ],
 )
-def test_a_window_opens_on_its_days_and_is_held_shut_every_hour_of_every_day(
+def test_a_window_opens_on_its_days_and_is_closed_again_every_hour(
     hours: tuple[str, str], days: list[str], opens: str, closes: str
 ) -> None:
     found = window(*hours, *days)
@@ -92,5 +92,5 @@ def test_a_kept_window_binds_the_pools_of_its_tenant_but_those_that_the_tenant_p
         {"windows": Windows.ENFORCE, "paused": ("system", "train", "infer")},
     ],
 )
-def test_nothing_is_rendered_where_no_window_holds_a_roll(laptop: Environment, change: dict[str, Any]) -> None:
+def test_nothing_is_rendered_without_an_enforced_window(laptop: Environment, change: dict[str, Any]) -> None:
     assert turned(edited(laptop, **change)) == {}

@@ -59,7 +59,7 @@ def expected(environment: Environment, labels: dict[str, str]) -> set[str]:
 
 
 @EACH
-def test_each_alert_gets_to_the_operators_and_its_tenant_and_no_other(name: str, tmp_path: Path) -> None:
+def test_each_alert_reaches_only_the_operators_and_its_tenant(name: str, tmp_path: Path) -> None:
     file = tmp_path / "alertmanager.yaml"
     file.write_text(json.dumps(configuration(name)), encoding="utf-8")
     environment = reference(name)

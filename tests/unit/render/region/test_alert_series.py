@@ -56,7 +56,7 @@ def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case
         ({"labels": {"severity": "critical", "audience": "operators"}}, "fault"),
     ],
 )
-def test_a_wrong_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path) -> None:
+def test_an_invalid_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path) -> None:
     case = next(case for case in cases() if case.alert == "GpuLost")
     [alert] = _rules(case)
 

@@ -36,7 +36,7 @@ def specs(region: RegionInput) -> dict[str, Any]:
     return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(public)}
 
 
-def test_k0smotron_and_ironcore_are_providers_of_their_own(inputs_with: Any) -> None:
+def test_k0smotron_and_ironcore_are_separate_providers(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput)
 
     assert specs(region) == {
@@ -152,7 +152,7 @@ def test_from_a_registry_the_version_is_the_tag(inputs_with: Any) -> None:
 
 @pytest.mark.parametrize("control_planes", ControlPlaneBackend)
 @pytest.mark.parametrize("metal", BareMetalBackend)
-def test_the_operator_accepts_all_arguments_beside_those_of_the_published_manifest(
+def test_the_operator_accepts_all_arguments_in_addition_to_those_of_the_manifest(
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)

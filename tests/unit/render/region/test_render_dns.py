@@ -101,7 +101,9 @@ def test_a_tenant_has_the_names_below_its_clusters_own_and_nothing_but_names(
     assert bool(re.search(pattern.removesuffix("$") + r"\Z", name)) is counts
 
 
-def test_a_name_leads_to_addresses_of_its_own_cluster(laptop: Any, cluster: ClusterDnsInput, inputs_of: Any) -> None:
+def test_a_name_resolves_to_addresses_of_its_cluster_only(
+    laptop: Any, cluster: ClusterDnsInput, inputs_of: Any
+) -> None:
     [vm_address] = [
         item.body["metadata"]["annotations"]["metallb.io/loadBalancerIPs"]
         for offering in inputs_of(VmOfferingInput)

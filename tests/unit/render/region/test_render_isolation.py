@@ -211,7 +211,7 @@ def test_webhooks_are_reachable_and_only_hardware_controllers_reach_bmcs(name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_where_nothing_runs_nothing_may_run_or_talk(name: str) -> None:
+def test_namespaces_without_pods_permit_no_pods_and_no_traffic(name: str) -> None:
     worst = judge(name, pods_by_address=True)
     empty = {
         body["metadata"]["namespace"] for body in of(name, "ResourceQuota") if body["spec"]["hard"] == {"pods": "0"}

@@ -34,7 +34,7 @@ def test_a_change_of_immutable_dpf_fields_changes_the_name(inputs_of: Any) -> No
     assert by_kind(more, "DPUDeployment")[0].body["spec"]["dpus"]["flavor"] == new.name
 
 
-def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_flashed_from(inputs_of: Any) -> None:
+def test_a_moved_dpu_image_is_a_new_object_next_to_the_flashed_one(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     platform = region.platform
     [old] = by_kind(region, "BFB")
@@ -132,7 +132,7 @@ def test_dpf_is_installed_after_its_external_prerequisites(inputs_of: Any) -> No
     assert "argoCDNamespace" not in config.body["spec"]["overrides"]
 
 
-def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with: Any) -> None:
+def test_kamaji_has_no_default_data_store_without_shared_ones(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput, control_planes=ControlPlaneBackend.KAMAJI)
     alone = region.spec.control_planes.model_copy(update={"data_stores": ()})
     unshared = replace(region, spec=region.spec.model_copy(update={"control_planes": alone}), data_stores=())

@@ -75,7 +75,7 @@ def test_the_login_has_no_permission_except_token_reviews() -> None:
     assert asks.body["subjects"] == [{"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}]
 
 
-def test_only_namespaces_that_the_region_makes_may_use_the_store(inputs_of: Any) -> None:
+def test_only_namespaces_of_the_region_may_use_the_store(inputs_of: Any) -> None:
     [condition] = store().body["spec"]["conditions"]
     [region] = inputs_of(RegionInput)
 

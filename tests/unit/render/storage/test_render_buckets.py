@@ -75,7 +75,7 @@ def test_volumes_of_a_team_go_before_the_drivers_that_take_them_off_their_nodes(
 
 
 @pytest.mark.parametrize(("private", "further"), [(False, ()), (True, ("ca.crt",))])
-def test_each_cluster_gets_keys_of_its_own_and_the_authority_that_a_store_needs(
+def test_each_cluster_gets_separate_keys_and_the_ca_of_the_store(
     private: bool,  # noqa: FBT001 - a value of the data
     further: tuple[str, ...],
 ) -> None:

@@ -64,7 +64,7 @@ def test_a_cluster_gets_the_drivers_it_needs_and_one_owner_of_snapshots() -> Non
     assert releases() == []
 
 
-def test_vasts_driver_has_no_login_and_makes_no_class_of_its_own() -> None:
+def test_vasts_driver_has_no_credentials_and_creates_no_class() -> None:
     [release] = [item for item in rendered(VAST) if item.kind == "HelmRelease" and item.name == "vast-csi"]
     spec = release.body["spec"]
     patch, groups = [patch for each in spec["postRenderers"] for patch in each["kustomize"]["patches"]]
@@ -109,7 +109,7 @@ def test_helm_keeps_its_state_in_a_namespace_that_is_in_the_cluster_before_the_r
     assert items[: len(spaces)] == [item for item in items if item.kind == "Namespace"]
 
 
-def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -> None:
+def test_topolvm_has_each_volume_group_once_and_creates_no_class() -> None:
     kept = SCRATCH.model_copy(update={"name": "kept", "durable": True})
     bulk = SCRATCH.model_copy(update={"name": "bulk", "device_class": "hdd"})
 

@@ -76,7 +76,7 @@ def test_an_example_is_the_same_by_helm_and_as_a_manifest(tmp_path: Path) -> Non
     assert {"laptop cpu-4", "eu-south-03a l40s-1", "us-east-04a cpu-16"} <= found.keys()
 
 
-def test_a_root_is_filled_from_where_a_golden_volume_of_that_image_is(tmp_path: Path) -> None:
+def test_a_root_is_cloned_from_the_golden_volume_of_its_image(tmp_path: Path) -> None:
     [offering] = [one for one in offerings("eu-south-03a") if any(isinstance(i, OwnImageSpec) for i in one.images)]
     images = {image.name: image for image in offering.images if isinstance(image, OwnImageSpec)}
     golden = {

@@ -107,7 +107,7 @@ def test_disks_are_filled_on_nodes_of_vms_or_on_the_system_pool(offering: VmOffe
         ]
 
 
-def test_kubevirt_has_monitors_where_prometheus_reads_them(offering: VmOfferingInput) -> None:
+def test_kubevirt_has_monitors_in_clusters_with_prometheus(offering: VmOfferingInput) -> None:
     monitoring = AddOn(
         name="monitoring", chart="kube-prometheus-stack", namespace="metrics", gives=Capability.MONITORING
     )
@@ -133,7 +133,7 @@ def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> 
     }
 
 
-def test_a_size_with_cpus_of_its_own_has_handlers_look_for_them(offering: VmOfferingInput) -> None:
+def test_a_size_with_dedicated_cpus_makes_handlers_detect_them(offering: VmOfferingInput) -> None:
     asked = {"dedicated_cpus": True, "emulator_cpu": True, "huge_pages": PageSize.GIGABYTE, "numa": True}
     changed = replace(offering, sizes=(offering.sizes[0].model_copy(update=asked), *offering.sizes[1:]))
     [kubevirt], [size, _] = of(changed, "KubeVirt"), of(changed, "VirtualMachineClusterInstancetype")

@@ -30,7 +30,7 @@ def test_an_order_names_objects_of_its_cluster(offering: VmOfferingInput) -> Non
             assert (part["kind"], part["name"]) in there
 
 
-def test_every_account_may_clone_golden_volumes_and_no_other_disk(offering: VmOfferingInput) -> None:
+def test_every_account_may_only_clone_golden_volumes(offering: VmOfferingInput) -> None:
     rendered = [*objects(offering.render())]
     [role] = [item for item in rendered if item.kind == "Role"]
     [binding] = [item for item in rendered if item.kind == "RoleBinding"]

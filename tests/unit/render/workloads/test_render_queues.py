@@ -210,7 +210,7 @@ def test_classes_have_the_values_of_their_pod_priorities(laptop: Environment) ->
     }
 
 
-def test_weights_and_gangs_are_rendered_where_they_are_written(laptop: Environment) -> None:
+def test_weights_and_gangs_are_rendered_if_set(laptop: Environment) -> None:
     teams = [{**TEAMS[0], "weight": 3, "gangs": {"train": {"nodes": 2}}}]
     fair = rendered(laptop, placed(laptop, teams, fair_sharing=True))["ClusterQueue", "serving"]
     plain = rendered(laptop, placed(laptop))["ClusterQueue", "serving"]

@@ -64,7 +64,7 @@ def test_an_entry_that_is_replaced_becomes_one_line() -> None:
     assert after == TEXT.replace('{state: rma, since: 2026-11-01, reason: "two\n    lines of text"}\n', LINE)
 
 
-def test_an_edit_within_lists_keeps_the_entries_beside_it() -> None:
+def test_an_edit_within_lists_keeps_neighbouring_entries() -> None:
     text = (
         "items:\n  - {name: a,\n     size: 1}\n  - {name: b,   # the second\n     size: 2}\n"
         "  - name: c\n    size: [1,\n      2]\n"

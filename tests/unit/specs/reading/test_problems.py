@@ -64,7 +64,7 @@ def test_of_many_alike_the_first_five_are_spelt_out() -> None:
     )
 
 
-def test_one_more_is_not_hidden_behind_a_line_that_counts_it() -> None:
+def test_a_single_further_problem_is_shown_instead_of_counted() -> None:
     assert str(SpecError("laptop", _rows(6))).splitlines()[-1] == (
         "  inventory/hall-x.csv:7  slot: must be a whole number (got 'u7')"
     )

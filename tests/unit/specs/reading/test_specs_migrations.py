@@ -70,7 +70,7 @@ def told(folder: Path, current: int = 1) -> list[str]:
     return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
 
 
-def test_a_migration_changes_its_lines_and_no_other(folder: Path) -> None:
+def test_a_migration_only_changes_its_lines(folder: Path) -> None:
     move = moved(folder, {"tenant": {1: rename_hosts}}, 2)["tenants/acme.yaml"]
 
     assert (move.before, move.after) == (1, 2)
@@ -93,7 +93,7 @@ def test_migrations_run_one_version_after_the_other(folder: Path) -> None:
     )
 
 
-def test_a_file_on_the_way_is_moved_from_where_it_is(folder: Path) -> None:
+def test_a_partially_migrated_file_is_migrated_from_its_version(folder: Path) -> None:
     (folder / "lab" / "region.yaml").write_text("schema_version: 2\nregion: lab\n")
 
     move = moved(folder, {"region": {1: stamp, 2: stamp}}, 3)["region.yaml"]

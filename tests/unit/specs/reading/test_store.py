@@ -136,7 +136,7 @@ def test_only_files_that_change_are_written(laptop: Any) -> None:
     )  # Each of them names the other.
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file_without_leftovers(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = laptop.load()
     numbers = environment.allocations.model_copy(update={"hosts": {}})
     before = {path: path.read_bytes() for path in laptop.folder.iterdir() if path.is_file()}
