@@ -76,7 +76,7 @@ def server(
     running.stop()
 
 
-def _made(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any]:
+def _created(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any]:
     server.api.apply(body, field_manager="test")
     about = body["metadata"]
     found = server.api.get(ObjectRef(body["apiVersion"], body["kind"], about["name"], about.get("namespace")))
@@ -91,7 +91,7 @@ def test_a_service_has_an_address_of_each_requested_family_ipv4_first(
     spec = {"ipFamilyPolicy": policy, "ports": [{"port": 80}], "selector": {"app": "web"}}
     about = {"name": policy.lower(), "namespace": "default"}
 
-    made = _made(server, {"apiVersion": "v1", "kind": "Service", "metadata": about, "spec": spec})
+    made = _created(server, {"apiVersion": "v1", "kind": "Service", "metadata": about, "spec": spec})
 
     given = [ip_address(one) for one in made["spec"]["clusterIPs"]]
     assert [one.version for one in given] == [4, 6][:families]
@@ -101,7 +101,7 @@ def test_a_service_has_an_address_of_each_requested_family_ipv4_first(
 
 def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, blocks: dict[str, list[str]]) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "first"}}
-    patience, found = ScaledTimeout(_SETTLED_SECONDS), _made(server, node)
+    patience, found = ScaledTimeout(_SETTLED_SECONDS), _created(server, node)
 
     while "podCIDRs" not in found.get("spec", {}):
         assert not patience.is_over(), f"no part of a prefix was given; see {server.folder}"
@@ -121,7 +121,7 @@ def test_the_api_server_accepts_a_policy_with_blocks_of_both_families(
     spec = _spec([item for item in rendered if item.cluster == BY_CILIUM], "NetworkPolicy", "solstice")
     about = {"name": "solstice", "namespace": "default"}
 
-    made = _made(
+    made = _created(
         server, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": about, "spec": spec}
     )
 

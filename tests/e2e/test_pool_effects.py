@@ -88,7 +88,7 @@ def histories(management: ManagementCluster) -> dict[str, History]:
         return pools.settled()
 
     before = declared(0)
-    cases["rollout.after"] = restart(TENANTS["rollout.after"], made(before[TENANTS["rollout.after"]]))
+    cases["rollout.after"] = restart(TENANTS["rollout.after"], all_created(before[TENANTS["rollout.after"]]))
     after = declared(1)
     back = declared(0)
     return {case: History(before[name], after[name], back[name]) for case, name in TENANTS.items()}
@@ -112,7 +112,7 @@ def restart(tenant: str, moment: dt.datetime) -> tuple[Environment, Environment]
     return before_and_after("rollout.after", tenant, value=moment, **AT_ONCE)
 
 
-def made(pool: Seen) -> dt.datetime:
+def all_created(pool: Seen) -> dt.datetime:
     """Return the earliest time after the creation of all MachineSets of a pool, without fractions of seconds."""
     times = (dt.datetime.fromisoformat(body["metadata"]["creationTimestamp"]) for body in pool.sets.values())
     return max(times) + dt.timedelta(seconds=1)

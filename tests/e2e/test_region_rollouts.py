@@ -107,17 +107,17 @@ def test_gc_only_deletes_unused_templates_of_rollouts(region: LocalRegion) -> No
     wanted = {manifest.name for manifest in declared(region) if (manifest.api_version, manifest.kind) in TEMPLATES}
     rolled = {f"{pool.replace('/', '-')}-{domain}" for pool in (TRAIN, LAB) for domain in before[pool]}
 
-    def gone(*options: str) -> set[str]:
+    def unused_templates(*options: str) -> set[str]:
         outcome = region.jacquard("gc", ENVIRONMENT, "--format", "json", *options)
         assert outcome.code == 0, outcome.text
         return {template["name"] for template in json.loads(outcome.stdout)["unused"]}
 
-    assert gone("--dry-run") == left.keys() - wanted
+    assert unused_templates("--dry-run") == left.keys() - wanted
     assert {name.rpartition("-")[0] for name in left.keys() - wanted} >= rolled
     assert templates(region) == left
-    assert gone() == left.keys() - wanted
+    assert unused_templates() == left.keys() - wanted
     assert templates(region) == {name: left[name] for name in wanted}
-    assert gone() == set()
+    assert unused_templates() == set()
     assert changed(before, machines(region)) == {}
 
 

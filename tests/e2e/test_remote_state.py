@@ -98,7 +98,7 @@ def recorded(region: LocalRegion) -> dict[str, Any]:
     return {f"{item['urn']}.{key}": item.get(key) for item in resources for key in _SAID}
 
 
-def moved(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Return the differences of two recorded states."""
     return {
         key: (before.get(key), after.get(key))
@@ -112,7 +112,7 @@ def test_another_machine_finds_no_changes_after_an_apply(first: LocalRegion, sec
     assert not (first.home / "pulumi" / "state" / ".pulumi" / "stacks").exists(), "the state is in a file"
 
     assert [changes for changes in applied(second)["changes"].values() if changes] == []
-    assert moved(recorded(first), recorded(second)) == {}
+    assert differences(recorded(first), recorded(second)) == {}
 
 
 def test_another_machine_completes_the_run_of_a_killed_one(
@@ -136,11 +136,11 @@ def test_another_machine_completes_the_run_of_a_killed_one(
     assert unlocked.code == 0, unlocked.text
     assert applied(second)["status"]["settled"] is True
     assert [changes for changes in applied(first)["changes"].values() if changes] == []
-    assert moved(before, recorded(first))
+    assert differences(before, recorded(first))
 
     first.edit(ACME, *reversed(LABELS))
     applied(second)
-    assert moved(before, recorded(first)) == {}
+    assert differences(before, recorded(first)) == {}
 
 
 def test_a_rejecting_or_unreachable_store_is_one_error_without_changes(
@@ -163,7 +163,7 @@ def test_a_rejecting_or_unreachable_store_is_one_error_without_changes(
         assert (outcome.code, len(errors)) == (1, 1), outcome.text
         assert reason in errors[0]
         assert not any(value in outcome.text for value in (*store.variables.values(), *store.wrong.values()))
-    assert moved(before, recorded(second)) == {}
+    assert differences(before, recorded(second)) == {}
 
 
 def test_an_older_state_is_upgraded_without_duplicate_objects(first: LocalRegion, second: LocalRegion) -> None:
@@ -179,7 +179,7 @@ def test_an_older_state_is_upgraded_without_duplicate_objects(first: LocalRegion
 
     applied(second)
 
-    assert moved(newer, recorded(first)) == {}
+    assert differences(newer, recorded(first)) == {}
     assert first.uids("cluster.x-k8s.io/v1beta2", "MachineDeployment", "acme-train") == objects
 
 

@@ -229,7 +229,7 @@ def through_the_api(ordered: LocalRegion, tmp_path_factory: pytest.TempPathFacto
         api.delete(ObjectRef.of(body))
 
 
-def as_it_is(api: ApiServer, kind: tuple[str, str], name: str) -> tuple[Any, ...]:
+def snapshot(api: ApiServer, kind: tuple[str, str], name: str) -> tuple[Any, ...]:
     body = api.get(ObjectRef(*kind, name, SPACE)) or {}
     metadata = body["metadata"]
     return metadata["uid"], metadata["generation"], metadata.get("labels"), metadata.get("annotations"), body["spec"]
@@ -274,7 +274,7 @@ def test_objects_in_use_are_not_deleted_and_their_users_are_named(ordered: Local
 def test_a_new_image_version_and_a_changed_size_do_not_affect_existing_vms(
     ordered: LocalRegion, api: ApiServer
 ) -> None:
-    before = [as_it_is(api, VM, "desk"), as_it_is(api, DISK, "desk-root")]
+    before = [snapshot(api, VM, "desk"), snapshot(api, DISK, "desk-root")]
     [old] = [machine(api, "bastion", "virtual-machines")]
     size, catalog = before[0][-1]["instancetype"]["name"], "catalog/vm_offerings.yaml"
     ordered.edit(catalog, "version: ubuntu-24.04.3-20261015", "version: ubuntu-24.04.4-20261201")
@@ -285,7 +285,7 @@ def test_a_new_image_version_and_a_changed_size_do_not_affect_existing_vms(
     outcome = ordered.jacquard("up", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    assert [as_it_is(api, VM, "desk"), as_it_is(api, DISK, "desk-root")] == before
+    assert [snapshot(api, VM, "desk"), snapshot(api, DISK, "desk-root")] == before
     new = machine(api, "bastion", "virtual-machines")
     assert new["metadata"]["uid"] == old["metadata"]["uid"]
     assert new["spec"]["instancetype"]["name"] != old["spec"]["instancetype"]["name"] == size

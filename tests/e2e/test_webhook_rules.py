@@ -93,24 +93,24 @@ def unmount(body: dict[str, Any]) -> None:
     body["spec"]["template"]["spec"]["volumes"].pop(0)
 
 
-def make_for_nobody(body: dict[str, Any]) -> None:
+def add_unreferenced_template(body: dict[str, Any]) -> None:
     body["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "nobodys"}, "spec": {}}]
 
 
-def tell_too_much(body: dict[str, Any]) -> None:
+def add_oversized_user_data(body: dict[str, Any]) -> None:
     volumes = body["spec"]["template"]["spec"]["volumes"]
     next(one for one in volumes if "cloudInitNoCloud" in one)["cloudInitNoCloud"] = {"userData": "#" * 2049}
 
 
-def from_nowhere(body: dict[str, Any]) -> None:
+def remove_source(body: dict[str, Any]) -> None:
     body["spec"]["source"] = {}
 
 
-def from_two(body: dict[str, Any]) -> None:
+def add_second_source(body: dict[str, Any]) -> None:
     body["spec"]["source"] = {"blank": {}, "upload": {}}
 
 
-def by_name_too(body: dict[str, Any]) -> None:
+def add_source_ref(body: dict[str, Any]) -> None:
     body["spec"]["sourceRef"] = {"kind": "DataSource", "name": "debian"}
 
 
@@ -129,11 +129,11 @@ def overcommit(body: dict[str, Any]) -> None:
         ("VirtualMachine", run_never, "mutually exclusive"),
         ("VirtualMachine", run_somehow, "Invalid RunStrategy"),
         ("VirtualMachine", unmount, "each disk needs a volume"),
-        ("VirtualMachine", make_for_nobody, "must be referenced"),
-        ("VirtualMachine", tell_too_much, "2048 byte limit"),
-        ("DataVolume", from_nowhere, "exactly one source"),
-        ("DataVolume", from_two, "exactly one source"),
-        ("DataVolume", by_name_too, "either Source or SourceRef"),
+        ("VirtualMachine", add_unreferenced_template, "must be referenced"),
+        ("VirtualMachine", add_oversized_user_data, "2048 byte limit"),
+        ("DataVolume", remove_source, "exactly one source"),
+        ("DataVolume", add_second_source, "exactly one source"),
+        ("DataVolume", add_source_ref, "either Source or SourceRef"),
         ("DataVolume", of_two_shapes, "one of pvc and storage"),
         (SIZES, overcommit, TOGETHER),
     ],

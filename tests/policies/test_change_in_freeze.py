@@ -33,7 +33,7 @@ def acme(laptop: Environment) -> Environment:
     return with_freeze(laptop, ["acme"])
 
 
-def held(environment: Environment, now: dt.datetime, *stacks: str) -> dict[str, list[str]]:
+def blocked(environment: Environment, now: dt.datetime, *stacks: str) -> dict[str, list[str]]:
     return {stack: [item.fact.title for item in frozen(environment, stack, now)] for stack in stacks}
 
 
@@ -50,7 +50,7 @@ STACKS = (
 
 
 def test_a_freeze_of_one_tenant_blocks_the_stacks_with_its_slices(acme: Environment, now: dt.datetime) -> None:
-    assert held(acme, now, *STACKS) == {stack: [] for stack in STACKS} | {
+    assert blocked(acme, now, *STACKS) == {stack: [] for stack in STACKS} | {
         "laptop": ["tenant acme in stack laptop"],
         "laptop.tenant-acme": ["tenant acme in stack laptop.tenant-acme"],
         "laptop.cluster-acme-train": ["tenant acme in stack laptop.cluster-acme-train"],
@@ -58,7 +58,7 @@ def test_a_freeze_of_one_tenant_blocks_the_stacks_with_its_slices(acme: Environm
 
 
 def test_a_freeze_of_all_tenants_also_blocks_shared_objects(laptop: Environment, now: dt.datetime) -> None:
-    found = held(with_freeze(laptop, []), now, *STACKS)
+    found = blocked(with_freeze(laptop, []), now, *STACKS)
 
     assert {stack for stack, titles in found.items() if not titles} == {"laptop.bootstrap"}
     assert found["laptop"] == [

@@ -82,7 +82,7 @@ def _changed(body: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, An
     return body
 
 
-def _spoilt(item: Manifest, cases: Sequence[Any]) -> Iterator[Manifest]:
+def _with_defects(item: Manifest, cases: Sequence[Any]) -> Iterator[Manifest]:
     """Yield an object with its defect, and its copies with defects."""
     place = _place(item.body)
     for case in cases:
@@ -99,7 +99,9 @@ def _rendered(environment: Environment) -> Region:
 
 
 def _seeded(region: Region, cases: Sequence[Any]) -> Region:
-    seeded = {name: tuple(new for item in items for new in _spoilt(item, cases)) for name, items in region.items()}
+    seeded = {
+        name: tuple(new for item in items for new in _with_defects(item, cases)) for name, items in region.items()
+    }
     added = (Manifest(body=case["add"], cluster=case.get("cluster", MANAGEMENT)) for case in cases if "add" in case)
     return {**seeded, "foundation": (*seeded["foundation"], *added)}
 

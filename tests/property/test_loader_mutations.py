@@ -63,7 +63,7 @@ def _swap_words(raw: bytes, draw: st.DrawFn) -> bytes:
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> tuple[str, str, bytes]:
+def damaged(draw: st.DrawFn) -> tuple[str, str, bytes]:
     """Return an environment, a file of it or of its catalogue, and the damaged content."""
     name = draw(names)
     file = draw(st.sampled_from(_data_files(name)))
@@ -96,14 +96,14 @@ def _assert_answered(root: Path, name: str, file: str, raw: bytes) -> None:
     assert all(line.isprintable() for line in str(SpecError(name, problems)).splitlines())
 
 
-@given(spoilt())
+@given(damaged())
 @settings(max_examples=300)
 def test_a_damaged_file_never_crashes_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
     _assert_answered(root, *case)
 
 
 @pytest.mark.nightly
-@given(spoilt())
+@given(damaged())
 @settings(max_examples=10_000)
 def test_ten_thousand_damaged_files_never_crash_the_loader_or_a_check(root: Path, case: tuple[str, str, bytes]) -> None:
     _assert_answered(root, *case)

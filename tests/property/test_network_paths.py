@@ -91,7 +91,7 @@ SEEDS = st.integers(0, 1 << 32)
 Pairs = set[tuple[str, str]]
 
 
-def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int) -> None:
+def reported_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int) -> None:
     drawn = random.Random(seed)  # noqa: S311 - no secret is drawn
     assert disagreements(region(wishes, border, peerings=peerings), drawn, PAIRS) == []
 
@@ -101,7 +101,7 @@ def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pai
 def test_reported_paths_match_rendered_rules(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
-    told_alike(wishes, border, peerings, seed)
+    reported_alike(wishes, border, peerings, seed)
 
 
 @given(MIXED, NETWORK_BACKENDS, SEEDS)
@@ -109,7 +109,7 @@ def test_reported_paths_match_rendered_rules(
 def test_reported_paths_match_rendered_rules_with_every_backend(
     wishes: dict[str, Wish], border: BorderSpec | None, seed: int
 ) -> None:
-    told_alike(wishes, border, set(), seed)
+    reported_alike(wishes, border, set(), seed)
 
 
 @given(TENANTS | MIXED, NETWORK_BACKENDS)
@@ -157,7 +157,7 @@ def test_hosts_of_two_tenants_reach_each_other_only_with_mutual_peering_or_a_wai
 def test_reported_paths_match_rendered_rules_in_many_regions(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
-    told_alike(wishes, border, peerings, seed)
+    reported_alike(wishes, border, peerings, seed)
 
 
 @given(TENANTS, NETWORK_BACKENDS, PEERINGS)

@@ -25,7 +25,7 @@ def cabled(environment: Environment) -> Environment:
     return environment.model_copy(update={"hosts": tuple(hosts)})
 
 
-def told(environment: Environment) -> FabricPartitions:
+def reported(environment: Environment) -> FabricPartitions:
     [found] = partitions(cabled(environment)).fabrics
     return found
 
@@ -35,7 +35,7 @@ def told(environment: Environment) -> FabricPartitions:
 def test_each_port_is_in_at_most_one_partition_for_any_tenants(wishes: dict[str, Wish], newcomer: str) -> None:
     before = region({name: wish for name, wish in wishes.items() if name != newcomer}, None)
     after = region(wishes, None, before)
-    was, found = told(before), told(after)
+    was, found = reported(before), reported(after)
     entered = [guid for one in found.partitions for guid in one.request.guids]
     nobody = [guid for guids in found.nobody.values() for guid in guids]
     keys = [int(one.request.pkey, 16) for one in found.partitions]
@@ -62,7 +62,7 @@ def test_hosts_of_a_partition_are_those_allocated_to_its_vpc(wishes: dict[str, W
     drawn = region(wishes, None)
     clusters, hosts = drawn.allocations.clusters, drawn.allocations.hosts
 
-    for one in told(drawn).partitions:
+    for one in reported(drawn).partitions:
         assert one.hosts
         assert {clusters[hosts[host].partition("/")[0]].vpc for host in one.hosts} == {one.vpc}
         assert [guid for guids in one.hosts.values() for guid in guids] == list(one.request.guids)

@@ -49,12 +49,12 @@ def test_a_path_with_a_port_matches_rendered_rules(
         (str(one.address), str(other.address), port)
         for one, other in permutations(points, 2)
         for port in (PORTS if one.vpc or other.vpc else ())
-        if rendered.reaches(one, other, port) != told.path(points[one], points[other], _asked(port)).reached
+        if rendered.reaches(one, other, port) != told.path(points[one], points[other], _requested(port)).reached
     ]
     assert wrong == []
 
 
-def _asked(port: tuple[str, int]) -> Ports:
+def _requested(port: tuple[str, int]) -> Ports:
     return ports(f"{port[0]}/{port[1]}".removesuffix("/0"))
 
 

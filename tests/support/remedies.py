@@ -39,14 +39,14 @@ def follow_all(bench: Workbench) -> Followed:
     found, gone = Followed(left=bench.problems()), set[tuple[str, str, str]]()
     while (problem := _follow_first(bench, found.left)) is not None:
         found.done.append(problem)
-        before, found.left = {_said(one) for one in found.left}, bench.problems()
-        now = {_said(one) for one in found.left}
-        assert _said(problem) not in now or len(now) < len(before), (
-            f"the remedy was applied, and the same is said: {_told(found)}"
+        before, found.left = {_position(one) for one in found.left}, bench.problems()
+        now = {_position(one) for one in found.left}
+        assert _position(problem) not in now or len(now) < len(before), (
+            f"the remedy was applied, and the same is said: {_history(found)}"
         )
-        assert not gone & now or len(now) < len(before), f"remedies lead in a circle: {_told(found)}"
+        assert not gone & now or len(now) < len(before), f"remedies lead in a circle: {_history(found)}"
         gone |= before - now
-        assert len(found.done) < _MAX_STEPS, f"remedies lead on and on: {_told(found)}"
+        assert len(found.done) < _MAX_STEPS, f"remedies lead on and on: {_history(found)}"
     return found
 
 
@@ -72,13 +72,13 @@ def _follow(bench: Workbench, problem: Problem) -> bool:
     return False
 
 
-def _said(problem: Problem) -> tuple[str, str, str]:
+def _position(problem: Problem) -> tuple[str, str, str]:
     """Return the message and its place; for inventories, whose line numbers change, the host."""
     where = problem.place if problem.file.endswith(".csv") else problem.file
     return where, problem.path, problem.text
 
 
-def _told(found: Followed) -> str:
+def _history(found: Followed) -> str:
     said = [f"did: {one.place} {one.path}: {one.text}" for one in found.done]
     return "\n".join(["", *said, *(f"now: {one.place} {one.path}: {one.text}" for one in found.left)])
 

@@ -106,9 +106,9 @@ class SeaweedStore:
                     return
             except OSError:
                 pass
-            assert self._process.poll() is None, self._said()
-            assert not patience.is_over(), self._said()
+            assert self._process.poll() is None, self._output()
+            assert not patience.is_over(), self._output()
             time.sleep(_POLL_SECONDS)
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         return (self._folder / "log").read_text(errors="replace")[-5000:]

@@ -56,8 +56,8 @@ class StateStore(ABC):
         self._process = self._serve()
         patience = ScaledTimeout(_START_SECONDS)
         while not self._answers():
-            assert self._process.poll() is None, f"{type(self).__name__} ended: {self._said()}"
-            assert not patience.is_over(), f"{type(self).__name__} does not answer: {self._said()}"
+            assert self._process.poll() is None, f"{type(self).__name__} ended: {self._output()}"
+            assert not patience.is_over(), f"{type(self).__name__} does not answer: {self._output()}"
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
@@ -74,7 +74,7 @@ class StateStore(ABC):
     def _log(self) -> Path:
         return self.folder / "log"
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         return self._log().read_text(errors="replace")
 
 

@@ -45,7 +45,7 @@ def acme(invoke: Invoke, *options: str) -> dict[str, object]:
     return next(tenant for tenant in found["tenants"] if tenant["tenant"] == "acme")
 
 
-def told(invoke: Invoke) -> str:
+def reported(invoke: Invoke) -> str:
     [line] = [line for line in invoke("impact", "laptop").stdout.splitlines() if line.startswith("  acme: ")]
     return line.partition(";")[0]
 
@@ -66,7 +66,7 @@ def test_an_approval_is_written_with_its_change_and_recognised(repository: Path,
         f"Ann approves part {digest[:12]} of the change for acme:",
         f"  {TRAIN}",
     ]
-    assert told(invoke) == f"  acme: part {digest[:12]} approved by Ann on 2026-11-22"
+    assert reported(invoke) == f"  acme: part {digest[:12]} approved by Ann on 2026-11-22"
     assert acme(invoke)["agreement"] == {"by": "Ann", "day": "2026-11-22", "expires": None, "void": False}
     assert "### Impact: replaced" in invoke("impact", "laptop", "--format", "markdown").stdout
     assert invoke("check", "laptop").exit_code == 0
@@ -96,7 +96,7 @@ def test_without_approval_the_comment_requests_it(repository: Path, invoke: Invo
 
     assert "### Approval required from `acme`" in invoke("impact", "laptop", "--format", "markdown").stdout
     part = str(acme(invoke)["digest"])[:12]
-    assert told(invoke) == f"  acme: platform@acme.example must approve part {part}"
+    assert reported(invoke) == f"  acme: platform@acme.example must approve part {part}"
 
 
 def test_an_expired_approval_is_requested_again(
@@ -105,11 +105,11 @@ def test_an_expired_approval_is_requested_again(
     del repository
     invoke("approve", "laptop", "acme", "--by", "Ann", "--expires", "2026-11-30")
     digest = str(acme(invoke)["digest"])[:12]
-    assert told(invoke) == f"  acme: part {digest} approved by Ann on 2026-11-22, until 2026-11-30"
+    assert reported(invoke) == f"  acme: part {digest} approved by Ann on 2026-11-22, until 2026-11-30"
 
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-30T00:00:00Z")
 
-    assert told(invoke) == (
+    assert reported(invoke) == (
         f"  acme: platform@acme.example must approve part {digest} again: the approval by Ann expired on 2026-11-30"
     )
 
@@ -214,8 +214,8 @@ def test_an_invalid_approval_is_rejected_without_changes(
 ) -> None:
     result = invoke("approve", "laptop", *arguments)
 
-    told = message.format(commit=git(repository, "rev-parse", "HEAD")[:9])
-    assert (result.exit_code, result.stderr) == (2, told)
+    reported = message.format(commit=git(repository, "rev-parse", "HEAD")[:9])
+    assert (result.exit_code, result.stderr) == (2, reported)
     assert not (repository / "approvals.yaml").exists()
 
 

@@ -17,14 +17,14 @@ Invoke = Callable[..., Result]
 
 
 @pytest.fixture
-def asked_for(data_folder: Path) -> Path:
+def requested(data_folder: Path) -> Path:
     """Return laptop's pins after a request of acme for the newer minor version of the catalogue."""
     path = data_folder / "laptop" / "tenants" / "acme.yaml"
     path.write_text(path.read_text().replace("version: v1.35.2", "version: v1.36.1", 1))
     return data_folder / "laptop" / "images.lock.yaml"
 
 
-def test_a_control_plane_is_promoted_once_and_the_change_is_shown(invoke: Invoke, asked_for: Path) -> None:
+def test_a_control_plane_is_promoted_once_and_the_change_is_shown(invoke: Invoke, requested: Path) -> None:
     promote = ("promote", "laptop", "acme-train", "--to", "v1.36.1")
 
     first, second = invoke(*promote), invoke(*promote)
@@ -32,10 +32,10 @@ def test_a_control_plane_is_promoted_once_and_the_change_is_shown(invoke: Invoke
     assert "+  acme-train: {version: v1.36.1, data_store: shared-a}\n" in first.stdout
     assert first.stdout.endswith("acme-train: control plane promoted to v1.36.1; next: jacquard preview laptop\n")
     assert second.stdout == "acme-train: already pinned to v1.36.1, nothing to change\n"
-    assert "  acme-train: {version: v1.36.1, data_store: shared-a}\n" in asked_for.read_text()
+    assert "  acme-train: {version: v1.36.1, data_store: shared-a}\n" in requested.read_text()
 
 
-@pytest.mark.usefixtures("asked_for")
+@pytest.mark.usefixtures("requested")
 def test_a_promotion_is_data_as_well(invoke: Invoke) -> None:
     answer = json.loads(invoke("promote", "laptop", "acme-train", "--to", "v1.36.1", "--format", "json").stdout)
 
@@ -50,15 +50,15 @@ def test_a_promotion_is_data_as_well(invoke: Invoke) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--to", "v1.36.1", "--data-store", "dedicated")])
 def test_a_control_plane_is_upgraded_one_step_at_a_time(
-    invoke: Invoke, asked_for: Path, options: tuple[str, ...]
+    invoke: Invoke, requested: Path, options: tuple[str, ...]
 ) -> None:
-    before = asked_for.read_text()
+    before = requested.read_text()
 
     result = invoke("promote", "laptop", "acme-train", *options)
 
     assert result.exit_code == 2
     assert "acme-train is a control plane: write either --to VERSION or --data-store NAME" in result.stderr
-    assert asked_for.read_text() == before
+    assert requested.read_text() == before
 
 
 def test_a_pool_has_no_data_store(invoke: Invoke) -> None:
@@ -69,7 +69,7 @@ def test_a_pool_has_no_data_store(invoke: Invoke) -> None:
 
 
 def test_check_reports_an_edited_version_until_the_promotion(
-    invoke: Invoke, data_folder: Path, asked_for: Path
+    invoke: Invoke, data_folder: Path, requested: Path
 ) -> None:
     wish = ("version is v1.35.2, data has v1.36.1", "jacquard promote laptop acme-train --to v1.36.1")
     there = resolved("tenants/acme.yaml:<clusters.acme-train.version>", data_folder / "laptop")
@@ -83,7 +83,7 @@ def test_check_reports_an_edited_version_until_the_promotion(
     assert [line in text.splitlines() for text in (before, after)] == [True, False]
     difference = {"field": "version", "pinned": "v1.35.2", "data": "v1.36.1", "where": there}
     assert answer["control_planes_behind"] == [{"cluster": "acme-train", "differences": [difference]}]
-    assert asked_for.exists()
+    assert requested.exists()
 
 
 def test_a_requested_data_store_is_reported_too(laptop: Environment) -> None:

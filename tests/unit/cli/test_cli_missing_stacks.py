@@ -27,7 +27,7 @@ LABELS = "labels: {workload: training}"
 
 
 @pytest.fixture
-def unmade(pulumi: FakePulumi) -> FakePulumi:
+def without_stacks(pulumi: FakePulumi) -> FakePulumi:
     """An engine without stacks, which would plan to create all objects."""
     pulumi.answer("stack export", stderr="error: no stack named 'laptop' found\n", code=255)
     pulumi.answer("preview", events="create")
@@ -41,14 +41,14 @@ def assert_only_previewed(pulumi: FakePulumi) -> None:
     assert all("--config-file" in call for call in pulumi.calls if call[0] == "preview")
 
 
-def test_a_preview_before_the_first_apply(invoke: Any, unmade: FakePulumi) -> None:
+def test_a_preview_before_the_first_apply(invoke: Any, without_stacks: FakePulumi) -> None:
     assert invoke("preview", "laptop").exit_code == ExitCode.OK
 
-    assert_only_previewed(unmade)
+    assert_only_previewed(without_stacks)
 
 
 def test_a_preview_of_a_change_before_the_first_apply(
-    invoke: Any, unmade: FakePulumi, data_folder: Path, edit: Any
+    invoke: Any, without_stacks: FakePulumi, data_folder: Path, edit: Any
 ) -> None:
     committed(data_folder)
     edit(data_folder / "laptop" / "tenants" / "acme.yaml", LABELS, "labels: {workload: training, stage: two}")
@@ -56,14 +56,14 @@ def test_a_preview_of_a_change_before_the_first_apply(
     result = invoke("preview", "laptop", "--base", "HEAD")
 
     assert result.exit_code == ExitCode.OK, result.output
-    assert_only_previewed(unmade)
+    assert_only_previewed(without_stacks)
 
 
-def test_an_up_that_a_freeze_stops(laptop: Environment, unmade: FakePulumi) -> None:
+def test_an_up_that_a_freeze_stops(laptop: Environment, without_stacks: FakePulumi) -> None:
     policy = PolicySpec.model_validate({"schema_version": 1, "freezes": [FREEZE]})
     frozen = laptop.model_copy(update={"policy": policy})
 
     with pytest.raises(Stop, match="1 frozen stack would change"):
         unchanged(frozen, Engine("laptop", None, {}), dt.datetime(2026, 11, 21, tzinfo=dt.UTC))
 
-    assert_only_previewed(unmade)
+    assert_only_previewed(without_stacks)

@@ -61,9 +61,9 @@ def test_each_step_is_shown_with_its_rule_and_enforcing_component(everywhere: In
 
 def test_policies_of_namespaces_are_steps_too(everywhere: Invoke) -> None:
     ends = ("pod:globex-lab/nightly", "pod:globex-lab/notebooks")
-    told = ask(everywhere, "laptop", *ends)
+    reported = ask(everywhere, "laptop", *ends)
 
-    assert [(step["device"], step["rule"]) for step in told["steps"]] == [
+    assert [(step["device"], step["rule"]) for step in reported["steps"]] == [
         ("policy of namespace nightly", "notebooks admits nightly"),
         ("VPC globex", "one network by dpf-ovn"),
         ("policy of namespace notebooks", "notebooks admits nightly"),
@@ -227,23 +227,23 @@ def test_unsupported_queries_are_reported(invoke: Invoke, word: str, source: str
 def test_an_invalid_port_is_reported(invoke: Invoke, port: str, remedy: str) -> None:
     result = invoke("show", "laptop", "network", "--path", "pod:acme-train", "storage", "--port", port)
 
-    told = f"error: --port: '{port}' is not a protocol and port; write {remedy}\n"
-    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, told)
+    reported = f"error: --port: '{port}' is not a protocol and port; write {remedy}\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, reported)
 
 
 def test_a_fabric_outside_the_path_is_shown(everywhere: Invoke) -> None:
-    def told(name: str, *ends: str) -> list[str]:
+    def reported(name: str, *ends: str) -> list[str]:
         lines = everywhere("show", name, "network", "--path", *ends).stdout.splitlines()
         return [line for line in lines if line.startswith("on ")]
 
-    assert told("eu-south-03a", "pod:solstice-lab", "pod:vireo-train") == [
+    assert reported("eu-south-03a", "pod:solstice-lab", "pod:vireo-train") == [
         "on roce-south, by VNI 40000 and VNI 40001, ports of both are isolated"
     ]
-    assert told("us-east-04a", "pod:ember-train", "pod:ember-train") == [
+    assert reported("us-east-04a", "pod:ember-train", "pod:ember-train") == [
         "on ib-east-1, by PKey 0x13, ports of both can communicate, regardless of the rules above"
     ]
-    assert told("eu-south-03a", "pod:solstice-lab", "pod:tessera-render") == []
-    assert told("eu-south-03a", "pod:solstice-lab", "storage") == []
+    assert reported("eu-south-03a", "pod:solstice-lab", "pod:tessera-render") == []
+    assert reported("eu-south-03a", "pod:solstice-lab", "storage") == []
 
 
 def test_an_ipv6_address_is_shown_with_its_possible_sources(everywhere: Invoke) -> None:

@@ -70,7 +70,7 @@ def test_resource_requests_of_shared_gpus_are_shown(everywhere: Invoke, environm
 
 
 def test_requested_gpu_sharing_is_offered_after_its_promotion(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
-    def told() -> list[Any]:
+    def reported() -> list[Any]:
         return list(json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["shared_gpus"])
 
     edit(
@@ -78,13 +78,15 @@ def test_requested_gpu_sharing_is_offered_after_its_promotion(invoke: Invoke, da
         "nodes: 4}\n    storage",
         "nodes: 4, gpu_sharing: {mig: 3g.40gb}}\n    storage",
     )
-    assert told() == []
+    assert reported() == []
     checked = " ".join(invoke("check", "laptop").stdout.split())
     expected = "gpu_sharing is none, data has {mig: 3g.40gb} (tenants/globex.yaml:<clusters.globex-lab.pools.lab>)"
     assert resolved(expected, data_folder / "laptop") in checked
 
     assert invoke("promote", "laptop", "globex-lab/lab", "--all").exit_code == ExitCode.OK
-    assert [(one["resource"], one["each_node"], one["nodes"]) for one in told()] == [("nvidia.com/mig-3g.40gb", 16, 4)]
+    assert [(one["resource"], one["each_node"], one["nodes"]) for one in reported()] == [
+        ("nvidia.com/mig-3g.40gb", 16, 4)
+    ]
 
 
 def test_a_checkpoint_without_persistent_storage_is_reported(invoke: Invoke, data_folder: Path, edit: Edit) -> None:

@@ -33,7 +33,7 @@ def labelled(data_folder: Path, edit: Edit) -> Path:
     return data_folder
 
 
-def told(result: Result) -> dict[str, Any]:
+def reported(result: Result) -> dict[str, Any]:
     [found] = json.loads(result.stdout)
     return dict(found)
 
@@ -66,7 +66,7 @@ def test_only_slices_with_differences_are_previewed(data_folder: Path, invoke: I
     tenant.write_text(tenant.read_text().replace(LABELS, "labels: {workload: training, stage: two}"))
     pulumi.answer("preview", events="change")
 
-    found = told(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
+    found = reported(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
 
     outcomes = {one["stack"]: one["outcome"] for one in found["stacks"] if one["outcome"] != "same objects"}
     assert outcomes == {"laptop.tenant-acme": "changed"}
@@ -81,7 +81,7 @@ def test_changes_and_drift_are_reported_separately(invoke: Invoke, pulumi: FakeP
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
 
     assert result.exit_code == ExitCode.OK, result.output
-    [stack] = told(result)["stacks"]
+    [stack] = reported(result)["stacks"]
     assert (stack["outcome"], stack["operations"], stack["reason"]) == ("changed", {"update": 2}, None)
     found = {(one["origin"], one["kind"]): one for one in stack["changes"]}
     group = "cluster.x-k8s.io/MachineDeployment"
@@ -112,7 +112,7 @@ def test_a_failed_stack_is_reported_in_addition_to_the_others(invoke: Invoke, pu
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
 
     assert result.exit_code == ExitCode.FAILED
-    found = told(result)
+    found = reported(result)
     assert found["verdict"] == "blocked"
     [stack] = found["stacks"]
     assert stack["outcome"] == "failed"
@@ -139,7 +139,7 @@ def test_without_an_engine_all_other_results_are_reported(invoke: Invoke, monkey
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
 
     assert result.exit_code == ExitCode.FAILED
-    [stack] = told(result)["stacks"]
+    [stack] = reported(result)["stacks"]
     assert stack["reason"].startswith("'pulumi' is not installed for this project")
 
 
@@ -155,7 +155,7 @@ def test_the_result_of_a_run_is_reported_and_sets_the_exit_code(
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
 
     assert result.exit_code == code
-    [stack] = told(result)["stacks"]
+    [stack] = reported(result)["stacks"]
     assert stack["outcome"] == outcome
 
 
@@ -163,7 +163,7 @@ def test_the_result_of_a_run_is_reported_and_sets_the_exit_code(
 def test_violations_found_by_the_engine_only_are_included(invoke: Invoke, pulumi: FakePulumi) -> None:
     pulumi.answer("preview", events="refused", code=255)
 
-    found = told(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
+    found = reported(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
 
     assert [
         (one["rule"], one["standing"], one["found"], one["fix"])
@@ -228,7 +228,7 @@ def test_a_required_approval_is_reported(data_folder: Path, invoke: Invoke, pulu
     git(data_folder.parent, *COMMIT)
     pulumi.answer("preview", events="preview")
 
-    found = told(invoke("preview", "laptop", "--base", "HEAD~1", "--format", "json"))
+    found = reported(invoke("preview", "laptop", "--base", "HEAD~1", "--format", "json"))
 
     assert (found["verdict"], found["approvals_missing"]) == ("needs approval", ["acme"])
 

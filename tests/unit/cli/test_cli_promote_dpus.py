@@ -26,7 +26,7 @@ def lock(data_folder: Path) -> str:
 
 
 @pytest.fixture
-def behind(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
+def outdated(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
     """Return data that differ from the pins of the DPUs."""
     edit(data_folder / "catalog" / "instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
     return data_folder
@@ -41,8 +41,8 @@ def evidence(data_folder: Path) -> Path:
     return file
 
 
-def test_the_plan_lists_changes_and_dpus_by_wave(invoke: Invoke, behind: Path) -> None:
-    before = lock(behind)
+def test_the_plan_lists_changes_and_dpus_by_wave(invoke: Invoke, outdated: Path) -> None:
+    before = lock(outdated)
 
     text = invoke(*DPUS, "--plan")
     data = json.loads(invoke(*DPUS, "--plan", "--format", "json").stdout)
@@ -70,7 +70,7 @@ def test_the_plan_lists_changes_and_dpus_by_wave(invoke: Invoke, behind: Path) -
             for number, name, count in waves
         ],
     }
-    assert lock(behind) == before
+    assert lock(outdated) == before
 
 
 def test_dpus_that_match_the_data_are_kept(invoke: Invoke, data_folder: Path) -> None:
@@ -83,11 +83,11 @@ def test_dpus_that_match_the_data_are_kept(invoke: Invoke, data_folder: Path) ->
     assert lock(data_folder) == before
 
 
-def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, behind: Path) -> None:
+def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, outdated: Path) -> None:
     first = invoke(*DPUS, "--wave", "1")
     unproven = invoke(*DPUS, "--wave", "2")
-    second = invoke(*DPUS, "--wave", "2", "--evidence", str(evidence(behind)))
-    third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(behind)))
+    second = invoke(*DPUS, "--wave", "2", "--evidence", str(evidence(outdated)))
+    third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(outdated)))
 
     ends = [
         f"dpus: 1 rollout group promoted to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
@@ -95,12 +95,12 @@ def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, behi
     ]
     assert [one.output.endswith(end) for one, end in zip((first, second, third), ends, strict=True)] == [True] * 3
     assert (unproven.exit_code, "there is no evidence that wave 1 is settled" in unproven.stderr) == (2, True)
-    assert "rollouts:" not in lock(behind)
+    assert "rollouts:" not in lock(outdated)
     assert invoke("check", "laptop", "--today", "2026-11-21").exit_code == 0
 
 
-def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, behind: Path) -> None:
-    file = evidence(behind)
+def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, outdated: Path) -> None:
+    file = evidence(outdated)
     invoke(*DPUS, "--wave", "1")
 
     result = invoke(*DPUS, "--wave", "2", "--evidence", str(file))
@@ -109,8 +109,8 @@ def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, beh
     assert "dpus/unassigned has 0 of 3 DPUs with flavor zero-trust-" in result.stderr
 
 
-def test_all_dpus_are_promoted_and_rolled_back_immediately(invoke: Invoke, behind: Path) -> None:
-    before = lock(behind)
+def test_all_dpus_are_promoted_and_rolled_back_immediately(invoke: Invoke, outdated: Path) -> None:
+    before = lock(outdated)
 
     there = json.loads(invoke(*DPUS, "--all", "--format", "json").stdout)
     back = json.loads(invoke(*DPUS, "--rollback", "--format", "json").stdout)
@@ -118,7 +118,7 @@ def test_all_dpus_are_promoted_and_rolled_back_immediately(invoke: Invoke, behin
     groups = ["dpus/acme", "dpus/globex", "dpus/unassigned"]
     assert [(said["pool"], said["groups"], said["open"]) for said in (there, back)] == [("dpus", groups, False)] * 2
     assert (there["intent"] != OLD, back["intent"]) == (True, OLD)
-    assert lock(behind) == before
+    assert lock(outdated) == before
 
 
 def test_a_data_store_is_not_for_dpus(invoke: Invoke) -> None:

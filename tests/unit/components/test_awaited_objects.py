@@ -22,7 +22,7 @@ def thing(name: str, readiness: Readiness | None = None) -> Manifest:
 AWAITED = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
 
 
-def looked_at(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
+def observed(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
     """Return the registered resources and the readiness checks of a component and its dependent, in order."""
     looked: list[str] = []
     registered: list[Any] = []
@@ -54,8 +54,8 @@ def looked_at(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
 
 
 def test_dependents_wait_until_awaited_objects_are_ready(run: Run) -> None:
-    assert looked_at(run) == (["one-thing-a", "one-thing-b", "two-thing-c"], ["b"])
+    assert observed(run) == (["one-thing-a", "one-thing-b", "two-thing-c"], ["b"])
 
 
 def test_dependents_of_unready_objects_are_not_registered(run: Run) -> None:
-    assert looked_at(run, fails=True) == (["b is not ready"], ["b"])
+    assert observed(run, fails=True) == (["b is not ready"], ["b"])

@@ -14,7 +14,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.storage.topolvm import TopolvmClassSpec
 
 
-def told(environment: Environment, *, cluster: str = "vireo-train", **contents: Any) -> list[str]:
+def reported(environment: Environment, *, cluster: str = "vireo-train", **contents: Any) -> list[str]:
     """Return the problem with an image with ``contents`` on the nodes with GPUs of ``cluster``."""
     image = find_image(environment, "eth-2026.11.1")
     assert image is not None
@@ -32,8 +32,8 @@ def region() -> Environment:
 def test_a_pool_with_encrypted_volumes_gets_no_image_that_encrypts_nothing(region: Environment) -> None:
     text = "image eth-2026.11.1 does not encrypt disks (contents.encrypted_scratch)"
 
-    assert told(region, encrypted_scratch=False) == [f"{text}, and vireo-train has encrypted volumes of local"]
-    assert told(region, encrypted_scratch=True) == []
+    assert reported(region, encrypted_scratch=False) == [f"{text}, and vireo-train has encrypted volumes of local"]
+    assert reported(region, encrypted_scratch=True) == []
 
 
 def test_an_image_without_encryption_fits_pools_that_require_none(region: Environment) -> None:
@@ -43,18 +43,18 @@ def test_an_image_without_encryption_fits_pools_that_require_none(region: Enviro
     ]
     plain = changed(region, region=changed(region.region, storage=tuple(storage)))
 
-    assert told(plain, encrypted_scratch=False) == []
-    assert told(region, encrypted_scratch=False, cluster="solstice-lab") == []
+    assert reported(plain, encrypted_scratch=False) == []
+    assert reported(region, encrypted_scratch=False, cluster="solstice-lab") == []
 
 
 def test_a_pool_with_local_volumes_gets_no_image_without_their_volume_group(region: Environment) -> None:
     text = "image eth-2026.11.1 does not create volume group nvme (contents.volume_groups)"
 
-    assert told(region, volume_groups=("data",)) == [f"{text}, and vireo-train has volumes of local"]
-    assert told(region, volume_groups=()) == told(region, volume_groups=("data",))
-    assert told(region, volume_groups=("data", "nvme")) == []
-    assert told(region, volume_groups=("data",), cluster="solstice-lab") == []
+    assert reported(region, volume_groups=("data",)) == [f"{text}, and vireo-train has volumes of local"]
+    assert reported(region, volume_groups=()) == reported(region, volume_groups=("data",))
+    assert reported(region, volume_groups=("data", "nvme")) == []
+    assert reported(region, volume_groups=("data",), cluster="solstice-lab") == []
 
 
 def test_an_image_that_declares_no_volume_groups_is_not_compared(region: Environment) -> None:
-    assert told(region, volume_groups=None) == []
+    assert reported(region, volume_groups=None) == []

@@ -20,7 +20,7 @@ def placed(environment: Environment, name: str = CLUSTER) -> PlacedCluster:
     return next(one for one in clusters(environment) if one.cluster.name == name)
 
 
-def told(environment: Environment, **contents: Any) -> list[str]:
+def reported(environment: Environment, **contents: Any) -> list[str]:
     """Return the problem with the first image of the catalogue if it has ``contents``."""
     first = environment.images.images[0]
     image = first.model_copy(update={"contents": first.contents.model_copy(update={**FIT, **contents})})
@@ -63,8 +63,8 @@ def test_an_image_has_the_prerequisites_of_the_drivers_agents(
 ) -> None:
     said = f"image gpu-2026.10.2 lacks {lacks}, and acme-train offers compute domains on {KIND}"
 
-    assert told(racks(region), **contents) == ([said] if lacks else [])
-    assert told(region, **contents) == []
+    assert reported(racks(region), **contents) == ([said] if lacks else [])
+    assert reported(region, **contents) == []
 
 
 def test_images_have_no_prerequisites_in_clusters_without_compute_domains(region: Environment) -> None:
@@ -73,4 +73,4 @@ def test_images_have_no_prerequisites_in_clusters_without_compute_domains(region
     without = acme.clusters[0].model_copy(update={"without_add_ons": {"compute-domains": "jobs stay in a node"}})
     changed = acme.model_copy(update={"clusters": (without,)})
 
-    assert told(wide.model_copy(update={"tenants": (changed, *others)}), imex=False) == []
+    assert reported(wide.model_copy(update={"tenants": (changed, *others)}), imex=False) == []

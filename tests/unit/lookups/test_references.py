@@ -66,10 +66,10 @@ def laptop() -> Environment:
 def with_every_file(environment: Environment) -> Environment:
     """Return ``environment`` with API servers that use all possible Secrets and ConfigMaps."""
 
-    def told(cluster: ClusterSpec) -> ClusterSpec:
+    def reported(cluster: ClusterSpec) -> ClusterSpec:
         return changed(cluster, api_server=API_SERVER, oidc=OIDC, cni_seed="first-network")
 
-    tenants = (changed(one, clusters=tuple(map(told, one.clusters))) for one in environment.tenants)
+    tenants = (changed(one, clusters=tuple(map(reported, one.clusters))) for one in environment.tenants)
     named = changed(environment.region.control_planes, domain="clusters.cloud.example")
     return changed(environment, tenants=tuple(tenants), region=changed(environment.region, control_planes=named))
 

@@ -26,7 +26,7 @@ def uninstalled(chart: str, *platform: str) -> Uninstalled:
     return Uninstalled(chart=chart, cluster="acme-train", platform=frozenset(platform))
 
 
-def nobody(_: Name) -> bool:
+def matches_none(_: Name) -> bool:
     return False
 
 
@@ -64,9 +64,9 @@ def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str =
 def test_requesting_objects_are_users_except_those_of_the_platform(chart: str, body: dict[str, Any]) -> None:
     made = {**body, "metadata": {**body["metadata"], "labels": {"helm.toolkit.fluxcd.io/namespace": "acme-train"}}}
 
-    assert using_add_on([body], uninstalled(chart), nobody) == (f"{body['kind']} ns/a",)
-    assert using_add_on([body], uninstalled(chart, "ns"), nobody) == ()
-    assert using_add_on([made], uninstalled(chart), nobody) == ()
+    assert using_add_on([body], uninstalled(chart), matches_none) == (f"{body['kind']} ns/a",)
+    assert using_add_on([body], uninstalled(chart, "ns"), matches_none) == ()
+    assert using_add_on([made], uninstalled(chart), matches_none) == ()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_requesting_objects_are_users_except_those_of_the_platform(chart: str, b
     ],
 )
 def test_objects_without_requests_are_no_users(chart: str, body: dict[str, Any]) -> None:
-    assert using_add_on([body], uninstalled(chart), nobody) == ()
+    assert using_add_on([body], uninstalled(chart), matches_none) == ()
 
 
 def test_pods_are_reported_by_their_owner() -> None:
@@ -99,7 +99,7 @@ def test_pods_are_reported_by_their_owner() -> None:
         pod("train-0", ("batch/v1", "Job", "train"), **GPU),
     ]
 
-    assert using_add_on(found, uninstalled("gpu-operator"), nobody) == ("Deployment ns/serve", "Job ns/train")
+    assert using_add_on(found, uninstalled("gpu-operator"), matches_none) == ("Deployment ns/serve", "Job ns/train")
     declared = ("apps/Deployment", "ns", "serve")
     assert using_add_on(found, uninstalled("gpu-operator"), lambda name: name == declared) == ("Job ns/train",)
 
@@ -109,9 +109,9 @@ def test_clusters_without_references_to_a_chart_are_not_queried() -> None:
         msg = "not made yet"
         raise KubeconfigError(msg)
 
-    assert add_on_users(connect, uninstalled("node-problem-detector"), nobody) == ()
+    assert add_on_users(connect, uninstalled("node-problem-detector"), matches_none) == ()
     with pytest.raises(UnreadableError, match="not made yet"):
-        add_on_users(connect, uninstalled("metallb"), nobody)
+        add_on_users(connect, uninstalled("metallb"), matches_none)
 
 
 def test_the_page_names_the_users_of_each_add_on() -> None:

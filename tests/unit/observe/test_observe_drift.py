@@ -29,7 +29,7 @@ def look(environment: Environment, servers: Servers) -> Drift:
     return drift(environment, lambda _, cluster: servers[cluster])
 
 
-def told(found: Drift) -> list[str]:
+def reported(found: Drift) -> list[str]:
     console = Console(width=200, color_system=None)
     with console.capture() as captured:
         for line in lines(found):
@@ -53,7 +53,7 @@ def test_a_region_that_is_as_declared_has_no_drift(name: str, request: pytest.Fi
 
     assert (found.objects, found.unread) == ((), ())
     assert found.compared > 100
-    assert told(found) == ["  no drift"]
+    assert reported(found) == ["  no drift"]
 
 
 def test_the_same_edit_of_many_hosts_is_one_line(laptop: Environment, servers: Servers) -> None:
@@ -65,7 +65,7 @@ def test_the_same_edit_of_many_hosts_is_one_line(laptop: Environment, servers: S
 
     assert [(one.kind, one.what) for one in found.objects] == [("metal3.io/BareMetalHost", What.DIFFERS)] * 5
     names = ", ".join(f"management/{namespace}/{name}" for _, namespace, name in hosts[:3])
-    assert told(found) == [
+    assert reported(found) == [
         "",
         "changed by hand:",
         (
@@ -80,7 +80,7 @@ def test_missing_and_terminating_objects_are_reported(laptop: Environment, serve
     del servers["management"].objects[gone]
     servers["management"].objects[going]["metadata"]["deletionTimestamp"] = "now"
 
-    assert told(look(laptop, servers)) == [
+    assert reported(look(laptop, servers)) == [
         "",
         "declared but missing:",
         f"  MachineDeployment management/{'/'.join(gone[1:])}",
@@ -138,7 +138,7 @@ def test_unreadable_objects_are_reported_and_not_missing(laptop: Environment, se
     reason = "hosts is forbidden (403 Forbidden)"
     unread = Unread(cluster="management", what="metal3.io/BareMetalHost", reason=reason)
     assert (found.objects, found.unread) == ((), (unread,))
-    assert told(found) == ["", "could not be read:", f"  management: metal3.io/BareMetalHost: {reason}"]
+    assert reported(found) == ["", "could not be read:", f"  management: metal3.io/BareMetalHost: {reason}"]
 
 
 def test_unreachable_clusters_are_named_and_others_are_checked(laptop: Environment, servers: Servers) -> None:
@@ -163,4 +163,4 @@ def test_unreachable_clusters_are_named_and_others_are_checked(laptop: Environme
 def test_hostile_values_are_not_interpreted(laptop: Environment, servers: Servers) -> None:
     edited(servers, HOST, online="\x1b[31m\u202e\n")
 
-    assert "\\u001b[31m\\u202e\\n" in "\n".join(told(look(laptop, servers)))
+    assert "\\u001b[31m\\u202e\\n" in "\n".join(reported(look(laptop, servers)))

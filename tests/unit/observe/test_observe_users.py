@@ -34,7 +34,7 @@ def disk(**spec: Any) -> dict[str, Any]:
     return obj(CDI, "DataVolume", "data", spec)
 
 
-def nobody(_: Name) -> bool:
+def matches_none(_: Name) -> bool:
     return False
 
 
@@ -66,10 +66,10 @@ MAPPING = {"ephemeral": {"persistentVolumeClaim": {"claimName": "debian-1"}}}
 def test_referring_objects_are_users(body: dict[str, Any], used: Name) -> None:
     others = [one for one in (SHARED, IMAGE, GOLDEN) if one != used]
 
-    assert using([body], used, nobody) == (
+    assert using([body], used, matches_none) == (
         f"{body['kind']} {body['metadata']['namespace']}/{body['metadata']['name']}",
     )
-    assert [using([body], one, nobody) for one in others] == [(), ()]
+    assert [using([body], one, matches_none) for one in others] == [(), ()]
 
 
 def test_a_claim_of_a_machines_disk_is_reported_by_the_machine() -> None:
@@ -77,7 +77,7 @@ def test_a_claim_of_a_machines_disk_is_reported_by_the_machine() -> None:
     root = claim("root", desk, "virtual-machines") | {"apiVersion": CDI, "kind": "DataVolume", "spec": {}}
     found = [desk, root, claim("root", root, "virtual-machines"), claim("notes")]
 
-    assert using(found, SHARED, nobody) == (
+    assert using(found, SHARED, matches_none) == (
         "PersistentVolumeClaim ns/notes",
         "VirtualMachine virtual-machines/desk",
     )
@@ -88,7 +88,7 @@ def test_a_claim_of_a_machines_disk_is_reported_by_the_machine() -> None:
 def test_a_disk_is_no_user_of_itself() -> None:
     golden = obj(CDI, "DataVolume", "debian-1", {"storage": {}}, namespace="virtual-machines")
 
-    assert using([golden, claim("debian-1", golden, "virtual-machines")], GOLDEN, nobody) == ()
+    assert using([golden, claim("debian-1", golden, "virtual-machines")], GOLDEN, matches_none) == ()
 
 
 def test_an_unreachable_cluster_reports_nothing() -> None:
@@ -97,4 +97,4 @@ def test_an_unreachable_cluster_reports_nothing() -> None:
         raise KubeconfigError(msg)
 
     with pytest.raises(UnreadableError, match="not made yet"):
-        users(connect, SHARED, nobody)
+        users(connect, SHARED, matches_none)

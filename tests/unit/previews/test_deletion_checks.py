@@ -21,7 +21,7 @@ SPEC = {
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Uninstalled]:
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[Uninstalled]:
     """Return the list of queries to clusters, which all get the same response."""
     found: list[Uninstalled] = []
 
@@ -44,11 +44,11 @@ def plan(namespace: str = "acme-train", **spec: Any) -> Plan:
     return found
 
 
-def test_deletion_of_an_add_on_in_use_is_blocked_with_its_users_named(laptop: Any, asked: list[Uninstalled]) -> None:
+def test_deletion_of_an_add_on_in_use_is_blocked_with_its_users_named(laptop: Any, queries: list[Uninstalled]) -> None:
     [found] = removals.held(plan(), laptop.load())
 
     assert str(found) == "delete HelmRelease acme-train/metallb: it is in use by 1: Service shop/web"
-    [used] = asked
+    [used] = queries
     assert (used.chart, used.cluster) == ("metallb", "acme-train")
     assert {"metallb-system", "kube-system", "gpu-operator"} <= used.platform
 
@@ -59,10 +59,10 @@ def test_deletion_of_an_add_on_in_use_is_blocked_with_its_users_named(laptop: An
     ids=["at rest", "ours", "ended", "here"],
 )
 def test_no_cluster_is_queried_for_releases_that_uninstall_nothing_or_are_deleted_with_it(
-    gone: Plan, laptop: Any, asked: list[Uninstalled]
+    gone: Plan, laptop: Any, queries: list[Uninstalled]
 ) -> None:
     assert removals.held(gone, laptop.load()) == []
-    assert asked == []
+    assert queries == []
 
 
 def test_an_unreachable_cluster_blocks_the_deletion(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:

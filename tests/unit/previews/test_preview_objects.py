@@ -36,7 +36,7 @@ def found(*steps: Step, drift: tuple[Step, ...] = (), base: tuple[Body, ...] = (
     return object_changes(steps, drift, declared, secrets)
 
 
-def told(change: ObjectChange) -> tuple[str, str, list[tuple[str, str | None, str | None]]]:
+def reported(change: ObjectChange) -> tuple[str, str, list[tuple[str, str | None, str | None]]]:
     return change.operation, change.origin, [(one.path, one.old, one.new) for one in change.fields]
 
 
@@ -67,13 +67,13 @@ HALF = body(data={"x": "2", "y": "1"})
 def test_the_reasons_of_a_change_are_shown_by_field(
     there: Body, declared: Body, operation: str, base: tuple[Body, ...], head: tuple[Body, ...], expected: list[Any]
 ) -> None:
-    assert [told(one) for one in found(step(there, declared, operation), base=base, head=head)] == expected
+    assert [reported(one) for one in found(step(there, declared, operation), base=base, head=head)] == expected
 
 
 def test_drift_is_shown_as_its_revert_independent_of_the_change() -> None:
     changes = found(step(ONE, HALF), drift=(step(TWO, ONE),), base=(ONE,), head=(HALF,))
 
-    assert [told(one) for one in changes] == [
+    assert [reported(one) for one in changes] == [
         ("update", "change", [("data.x", '"1"', '"2"')]),
         ("update", "drift", [("data.x", '"2"', '"1"'), ("data.y", '"2"', '"1"')]),
     ]
@@ -96,7 +96,7 @@ def test_the_same_change_of_many_hosts_is_one_with_all_their_names() -> None:
 
     assert len(change.names) == 1184
     assert change.kind == "BareMetalHost"
-    assert told(change) == ("update", "earlier", [("spec.online", "true", "false")])
+    assert reported(change) == ("update", "earlier", [("spec.online", "true", "false")])
 
 
 def test_members_of_a_set_are_added_and_removed_individually_and_patches_are_objects_too() -> None:
@@ -174,4 +174,4 @@ def test_names_of_secrets_are_shown() -> None:
 def test_differences_known_to_the_engine_only_are_named_without_a_value() -> None:
     [change] = found(step(ONE, ONE, differing=("data.x",)))
 
-    assert told(change) == ("update", Origin.EARLIER, [("data.x", SECRET, SECRET)])
+    assert reported(change) == ("update", Origin.EARLIER, [("data.x", SECRET, SECRET)])

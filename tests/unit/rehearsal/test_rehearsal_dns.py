@@ -54,7 +54,7 @@ class Played:
         zone = json.loads(path.read_text()) if path.exists() else {}
         return {name: one["addresses"] for name, one in zone.items()}
 
-    def told(self) -> list[tuple[str, str]]:
+    def reported(self) -> list[tuple[str, str]]:
         events = self.there.all("events.k8s.io/v1", "Event")
         return [(one["regarding"]["name"], one["reason"]) for one in events]
 
@@ -70,7 +70,7 @@ def test_a_service_that_requests_a_name_gets_it_with_one_event(played: Any) -> N
 
     assert region.round() == {f"web.acme.{ZONE}": [OWN], f"*.web.acme.{ZONE}": [OWN]}
     assert region.round()
-    assert region.told() == [("web", "RecordReady")] * 2
+    assert region.reported() == [("web", "RecordReady")] * 2
 
 
 def test_an_ingress_has_the_names_of_its_hosts(played: Any) -> None:
@@ -121,7 +121,7 @@ def test_a_name_follows_its_address_and_is_deleted_with_it(played: Any) -> None:
 def test_invalid_sources_are_not_written(played: Any, asking: Any) -> None:
     region = played(asking)
 
-    assert (region.round(), region.told()) == ({}, [])
+    assert (region.round(), region.reported()) == ({}, [])
 
 
 def test_a_name_written_by_others_is_kept(played: Any) -> None:

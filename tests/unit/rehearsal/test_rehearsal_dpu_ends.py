@@ -58,7 +58,7 @@ def delete(view: Any, kind: str, name: str) -> None:
     view.edit(kind, name, "ns", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
 
 
-def is_let_go(view: Any, kind: str, name: str) -> bool:
+def is_released(view: Any, kind: str, name: str) -> bool:
     """Run a round, and delete an object without finalizers, as an API server does."""
     dpu_ends.reconcile(view)
     if view.get(kind, name, "ns")["metadata"]["finalizers"]:
@@ -79,11 +79,11 @@ def test_a_network_is_kept_for_its_port_and_a_vpc_for_its_network(objects: Any) 
 
     delete(view, "DPUVPC", "vpc")
     delete(view, "DPUVirtualNetwork", "net")
-    assert not is_let_go(view, "DPUVPC", "vpc")
-    assert not is_let_go(view, "DPUVirtualNetwork", "net")
+    assert not is_released(view, "DPUVPC", "vpc")
+    assert not is_released(view, "DPUVirtualNetwork", "net")
     delete(view, "DPUServiceInterface", "port")
     for kind, name in (("DPUServiceInterface", "port"), ("DPUVirtualNetwork", "net"), ("DPUVPC", "vpc")):
-        assert is_let_go(view, kind, name)
+        assert is_released(view, kind, name)
 
 
 def test_a_class_is_kept_for_its_vpcs_and_forever_without_its_controller(objects: Any) -> None:
@@ -94,7 +94,7 @@ def test_a_class_is_kept_for_its_vpcs_and_forever_without_its_controller(objects
     assert held(view)["IsolationClass ovn"] == [CLASS_HELD]
 
     delete(view, "DPUVPC", "vpc")
-    assert is_let_go(view, "DPUVPC", "vpc")
+    assert is_released(view, "DPUVPC", "vpc")
     del view.store["HelmRelease", "ns", "any"]
     dpu_ends.reconcile(view)
     assert held(view) == {"IsolationClass ovn": [CLASS_HELD]}
@@ -110,7 +110,7 @@ def test_the_finalizer_of_a_vpc_remains_if_its_controller_or_class_was_deleted_f
     del view.store[lost]
     delete(view, "DPUVPC", "vpc")
 
-    assert not is_let_go(view, "DPUVPC", "vpc")
+    assert not is_released(view, "DPUVPC", "vpc")
 
 
 def test_referenced_objects_of_a_deployment_are_kept_until_it_references_others(objects: Any) -> None:
@@ -123,10 +123,10 @@ def test_referenced_objects_of_a_deployment_are_kept_until_it_references_others(
     }
 
     delete(view, "DPUServiceConfiguration", "hbn")
-    assert not is_let_go(view, "DPUServiceConfiguration", "hbn")
+    assert not is_released(view, "DPUServiceConfiguration", "hbn")
     services = {"hbn": None, "ovn": {"serviceConfiguration": "ovn"}}
     view.edit("DPUDeployment", "globex", "ns", {"spec": {"services": services}})
-    assert is_let_go(view, "DPUServiceConfiguration", "hbn")
+    assert is_released(view, "DPUServiceConfiguration", "hbn")
     assert held(view)["DPUServiceConfiguration ovn"] == [DEPLOYMENT_HELD]
 
 
@@ -139,10 +139,10 @@ def test_a_deployment_is_kept_for_its_dpus_with_its_references(objects: Any) -> 
     dpu_ends.reconcile(view)
 
     delete(view, "DPUDeployment", "globex")
-    assert not is_let_go(view, "DPUDeployment", "globex")
+    assert not is_released(view, "DPUDeployment", "globex")
     assert [one["metadata"]["name"] for one in view.all(API, "DPUSet")] == ["acme-hosts"]
-    assert not is_let_go(view, "DPUDeployment", "globex")
+    assert not is_released(view, "DPUDeployment", "globex")
     assert held(view)["DPUServiceConfiguration hbn"] == [DEPLOYMENT_HELD]
     del view.store["DPU", "ns", "d1"]
-    assert is_let_go(view, "DPUDeployment", "globex")
+    assert is_released(view, "DPUDeployment", "globex")
     assert held(view) == {}

@@ -46,7 +46,7 @@ def installed(objects: Any, *bodies: Any) -> Any:
     return objects(*live, record(PLACE, CHART, 1, {}, list(bodies)))
 
 
-def looked_at(drift: Drift, there: Any, mode: str = "enabled", times: int = 2) -> None:
+def checked(drift: Drift, there: Any, mode: str = "enabled", times: int = 2) -> None:
     """Run the check; the first one is immediately after the installation."""
     for _ in range(times):
         drift.put_right(release(mode), there)
@@ -59,7 +59,7 @@ def test_manual_edits_and_deletions_are_repaired(objects: Any, caplog: pytest.Lo
     there.edit("ConfigMap", "config", "metallb-system", {"spec": {"a": 2}})
     there.delete(there.get("ClusterRole", "speaker"))
 
-    looked_at(drift, there)
+    checked(drift, there)
 
     assert there.get("ClusterRole", "controller")["spec"]["verbs"] == "get"
     assert there.get("ClusterRole", "speaker")["spec"]["verbs"] == "get"
@@ -71,10 +71,10 @@ def test_manual_edits_and_deletions_are_repaired(objects: Any, caplog: pytest.Lo
 def test_unchanged_objects_are_compared_once(objects: Any) -> None:
     there, drift = installed(objects, role(), role("speaker")), Drift()
 
-    looked_at(drift, there, times=4)
+    checked(drift, there, times=4)
     assert there.compared == ["controller", "speaker"]
     there.edit("ClusterRole", "speaker", "", {"metadata": {"labels": {"mine": "yes"}}})
-    looked_at(drift, there)
+    checked(drift, there)
 
     assert there.compared == ["controller", "speaker", "speaker"]
     assert there.installed == []
@@ -87,7 +87,7 @@ def test_an_object_can_permit_manual_edits(objects: Any, at: str) -> None:
     patch = {"metadata": {at: {DRIFT_DETECTION: "disabled"}}, "spec": {"verbs": "none"}}
     there.edit("ClusterRole", "controller", "", patch)
 
-    looked_at(drift, there)
+    checked(drift, there)
 
     assert there.get("ClusterRole", "controller")["spec"]["verbs"] == "none"
 
@@ -97,7 +97,7 @@ def test_a_release_without_drift_detection_keeps_manual_edits(objects: Any, mode
     there, drift = installed(objects, role()), Drift()
     there.edit("ClusterRole", "controller", "", {"spec": {"verbs": "none"}})
 
-    looked_at(drift, there, mode)
+    checked(drift, there, mode)
 
     assert there.get("ClusterRole", "controller")["spec"]["verbs"] == "none"
 
@@ -106,7 +106,7 @@ def test_between_two_looks_there_is_a_pause(objects: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(helm_watch, "_PAUSE_SECONDS", 1e6)
     there, drift = installed(objects, role()), Drift()
 
-    looked_at(drift, there, times=3)
+    checked(drift, there, times=3)
 
     assert there.compared == []
 

@@ -60,10 +60,10 @@ class Played:
 
     def narrow(self) -> None:
         """Reduce the range of the cluster to one GUID."""
-        told = self.management.get("Pod", "ib-kubernetes-1", CLUSTER)["spec"]["containers"][0]["env"]
-        next(one for one in told if one["name"] == "GUID_POOL_RANGE_END")["value"] = FIRST
+        reported = self.management.get("Pod", "ib-kubernetes-1", CLUSTER)["spec"]["containers"][0]["env"]
+        next(one for one in reported if one["name"] == "GUID_POOL_RANGE_END")["value"] = FIRST
 
-    def told(self, name: str) -> list[dict[str, Any]]:
+    def reported(self, name: str) -> list[dict[str, Any]]:
         text = self.tenant.get("Pod", name, "jobs")["metadata"]["annotations"][NETWORKS]
         found: list[dict[str, Any]] = json.loads(text)
         return found
@@ -118,7 +118,7 @@ def test_a_pod_gets_a_guid_of_the_range_in_the_partition_of_its_vpc_and_its_sand
     played.pod("one")
     played.pod("two", networks=f'[{{"namespace": "default", "name": "{FABRIC.name}", "interface": "net1"}}]')
     played.rounds()
-    [one], [two] = played.told("one"), played.told("two")
+    [one], [two] = played.reported("one"), played.reported("two")
     pkey = hex(region.allocations.vpcs["acme"].pkeys[FABRIC.name])
 
     word = {"mellanox.infiniband.app": "configured", "pkey": pkey}
@@ -145,7 +145,7 @@ def test_guids_are_released_with_pods_and_kept_by_a_new_ib_kubernetes(played: Pl
 
     [members] = played.partitions().values()
     assert list(members) == ["0200000000000000", "0200000000000001"]
-    assert played.told("new")[0]["cni-args"]["guid"] == FIRST[:-1] + "1"
+    assert played.reported("new")[0]["cni-args"]["guid"] == FIRST[:-1] + "1"
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_a_pod_without_attachment_port_or_partition_waits_and_reports_it_once(
     played.pod("waits", networks, containers=[{"name": "job", "image": "job", "resources": {"limits": limits}}])
     played.rounds(4)
 
-    [told] = played.refusals("waits")
-    assert says in told
+    [reported] = played.refusals("waits")
+    assert says in reported
     assert played.has_sandbox("waits") == "False"
 
 

@@ -12,7 +12,7 @@ from components.rules.checks import check, check_data
 from components.specs.environment import Environment
 
 
-def _told(region: Environment) -> list[str]:
+def _reported(region: Environment) -> list[str]:
     return [str(item).partition(": ")[2] for item in unmet_contracts(region, dt.date(2026, 11, 28))]
 
 
@@ -43,8 +43,8 @@ def test_a_pool_that_grows_by_itself_is_not_refused_for_a_fault() -> None:
 def test_a_spare_replaces_a_host_and_missing_nodes_are_reported() -> None:
     sold = sold_out()
 
-    assert _told(sold) == _told(broken(sold, "n1-u1")) == _told(broken(sold, "n1-u1", "n2-u3")) == []
-    [told] = _told(broken(sold, "n1-u1", "n1-u2", "n2-u3"))
+    assert _reported(sold) == _reported(broken(sold, "n1-u1")) == _reported(broken(sold, "n1-u1", "n2-u3")) == []
+    [told] = _reported(broken(sold, "n1-u1", "n1-u2", "n2-u3"))
     assert told == (
         f"6 {RACK_TYPE} are contracted, 5 can run, as many as hosts in service and their spares allow; out of service:"
         " n1-u1, n1-u2"
@@ -57,8 +57,8 @@ def test_contracted_nodes_that_are_not_ordered_yet_can_be_missing_too() -> None:
         host.host for host in sold.hosts if host.instance_type == NODE_TYPE and host.host not in sold.allocations.hosts
     ]
 
-    assert _told(broken(sold, *free[:2])) == []
-    [told] = _told(broken(sold, *free))
+    assert _reported(broken(sold, *free[:2])) == []
+    [told] = _reported(broken(sold, *free))
     assert told == (
         f"12 {NODE_TYPE} are contracted, 8 can run, as many as hosts in service and their spares allow; out of service:"
         f" {', '.join(free[:5])} and {len(free) - 5} more"
@@ -68,4 +68,4 @@ def test_contracted_nodes_that_are_not_ordered_yet_can_be_missing_too() -> None:
 def test_a_contract_beyond_the_inventory_is_not_a_fault() -> None:
     sold = changed(sold_out(), tenants=(sold_to("ant", racks(2, name="lab"), 99),))
 
-    assert _told(sold) == []
+    assert _reported(sold) == []

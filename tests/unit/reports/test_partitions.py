@@ -19,7 +19,7 @@ def region() -> Environment:
     return load_environment("us-east-04a", paths.ROOT / "environments")
 
 
-def told(environment: Environment, fabric: str = "ib-east-1") -> FabricPartitions:
+def reported(environment: Environment, fabric: str = "ib-east-1") -> FabricPartitions:
     [found] = [one for one in partitions(environment).fabrics if one.fabric == fabric]
     return found
 
@@ -40,7 +40,7 @@ def in_lock(environment: Environment, **update: Any) -> Environment:
 
 
 def test_a_request_has_the_format_of_the_fabric_manager() -> None:
-    [mine, *_] = told(with_guids(region(), "a001-u01")).partitions
+    [mine, *_] = reported(with_guids(region(), "a001-u01")).partitions
 
     assert mine.request.model_dump(mode="json") == {
         "pkey": "0x10",
@@ -58,11 +58,11 @@ def test_a_host_of_another_tenant_moves_with_its_ports() -> None:
     moved = in_lock(known, hosts={**region().allocations.hosts, "a001-u01": "cobalt-one/h100"})
     free = in_lock(known, hosts={name: pool for name, pool in region().allocations.hosts.items() if name != "a001-u01"})
 
-    assert [one.vpc for one in told(known).partitions if one.hosts] == ["borealis"]
-    assert [one.vpc for one in told(moved).partitions if one.hosts] == ["cobalt"]
-    assert [one.vpc for one in told(free).partitions if one.hosts] == []
-    assert told(free).nobody == {"a001-u01": ("946dae0300000100", "946dae0300000101")}
-    assert told(known).nobody == told(moved).nobody == {}
+    assert [one.vpc for one in reported(known).partitions if one.hosts] == ["borealis"]
+    assert [one.vpc for one in reported(moved).partitions if one.hosts] == ["cobalt"]
+    assert [one.vpc for one in reported(free).partitions if one.hosts] == []
+    assert reported(free).nobody == {"a001-u01": ("946dae0300000100", "946dae0300000101")}
+    assert reported(known).nobody == reported(moved).nobody == {}
 
 
 def test_hosts_without_port_guids_are_named() -> None:
@@ -81,7 +81,7 @@ def test_hosts_without_port_guids_are_named() -> None:
 
 
 def test_virtual_functions_are_members_by_the_range_of_their_cluster_only() -> None:
-    [mine, *_] = told(region()).partitions
+    [mine, *_] = reported(region()).partitions
     [functions] = mine.functions
 
     assert functions.cluster == "borealis-train"
@@ -96,11 +96,11 @@ def test_a_cluster_with_whole_ports_only_has_no_other_members() -> None:
     )
     changed = region().model_copy(update={"instance_types": kinds.model_copy(update={"instance_types": whole})})
 
-    assert [one.functions for one in told(changed).partitions] == [()] * len(told(changed).partitions)
+    assert [one.functions for one in reported(changed).partitions] == [()] * len(reported(changed).partitions)
 
 
 def test_partitions_of_deleted_vpcs_must_be_empty() -> None:
     gone = in_lock(region(), quarantine={"zephyr/zephyr": Freed(pkeys={"ib-east-1": (0x1F,), "ib-east-2": (0x2F,)})})
 
-    assert (told(gone).freed, told(gone, "ib-east-2").freed) == (("0x1f",), ("0x2f",))
-    assert told(region()).pkeys == "0x10-0x7f0"
+    assert (reported(gone).freed, reported(gone, "ib-east-2").freed) == (("0x1f",), ("0x2f",))
+    assert reported(region()).pkeys == "0x10-0x7f0"

@@ -16,7 +16,7 @@ from components.specs.reading.problems import SpecError
 A_FILE = "is a file but must be a folder; restore the folder (git checkout)"
 
 
-def _lose(path: Path) -> None:
+def _remove(path: Path) -> None:
     shutil.rmtree(path)
 
 
@@ -30,7 +30,7 @@ def _replace_by_a_link_to_nothing(path: Path) -> None:
     path.symlink_to("/nowhere")
 
 
-def _lose_all_rows(path: Path) -> None:
+def _remove_all_rows(path: Path) -> None:
     hall = path / "hall-a.csv"
     hall.write_text(hall.read_text().partition("\n")[0] + "\n")
 
@@ -40,7 +40,7 @@ def _lose_all_rows(path: Path) -> None:
     [
         (
             "inventory",
-            _lose,
+            _remove,
             (
                 "region.yaml:LINE  sites[0].halls[0]: hall 'a' has no inventory/hall-a.csv; restore it (git checkout),"
                 " create it with only its header line while the hall is empty, or remove the hall here"
@@ -48,7 +48,7 @@ def _lose_all_rows(path: Path) -> None:
         ),
         (
             "tenants",
-            _lose,
+            _remove,
             (
                 "tenants  has no file, but 20 nodes run in acme-train, globex-lab (allocations.lock.yaml:<clusters>);"
                 " restore the folder (git checkout)"
@@ -129,7 +129,7 @@ def test_an_environment_whose_files_are_no_files_is_known(laptop: Any, name: str
 
 
 def test_missing_rows_are_reported_once_for_each_pool(laptop: Any) -> None:
-    _lose_all_rows(laptop.folder / "inventory")
+    _remove_all_rows(laptop.folder / "inventory")
 
     report = laptop.report()
 

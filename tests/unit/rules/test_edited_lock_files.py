@@ -9,7 +9,7 @@ import pytest
 ALLOCATIONS = "allocations.lock.yaml"
 
 
-def _told(laptop: Any) -> list[str]:
+def _reported(laptop: Any) -> list[str]:
     """Return place and path of the report, and its text up to the reason."""
     return [" ".join(line.split()).split(";")[0] for line in laptop.report().splitlines()[1:]]
 
@@ -24,7 +24,7 @@ def _told(laptop: Any) -> list[str]:
 def test_edits_of_a_lock_file_are_no_mistake_of_the_data(laptop: Any, old: str, new: str) -> None:
     laptop.edit(ALLOCATIONS, old, new)
 
-    [line] = _told(laptop)
+    [line] = _reported(laptop)
 
     assert line.startswith(laptop.resolved(f"{ALLOCATIONS}:LINE digest: "))
 
@@ -32,7 +32,7 @@ def test_edits_of_a_lock_file_are_no_mistake_of_the_data(laptop: Any, old: str, 
 def test_an_edited_number_is_reported_at_its_position_without_range_problems(laptop: Any) -> None:
     laptop.edit(ALLOCATIONS, "vni: 10001, asn: 4200000001", "vni: 31, asn: 32")
 
-    asn, vni, digest = _told(laptop)
+    asn, vni, digest = _reported(laptop)
 
     assert asn == laptop.resolved(
         f"{ALLOCATIONS}:LINE vpcs.globex.asn: 32 is outside networks.asn (4200000000-4200009999,"

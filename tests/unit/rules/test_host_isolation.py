@@ -19,7 +19,7 @@ RULE = "networks.without-isolation"
 OPEN = [name for name, border in NETWORK_BACKENDS.items() if not border.isolates_hosts]
 
 
-def _behind(isolation: Isolation, name: str, count: int = 2) -> TenantSpec:
+def _with_isolation(isolation: Isolation, name: str, count: int = 2) -> TenantSpec:
     """Return a tenant whose VPC has this isolation, with ``nodes`` nodes, or without a pool if zero."""
     made = tenant(name, *([nodes(count)] if count else []))
     return changed(made, vpcs=(changed(made.vpcs[0], isolation=isolation),))
@@ -29,7 +29,7 @@ def _region(*tenants: TenantSpec) -> Environment:
     return changed(small_region(), tenants=tenants)
 
 
-def _told(region: Environment) -> list[str]:
+def _reported(region: Environment) -> list[str]:
     return [problem.subject for problem in without_isolation(region)]
 
 
@@ -45,7 +45,7 @@ def _waiving(region: Environment, *subjects: str) -> Environment:
 
 @pytest.mark.parametrize("isolation", OPEN)
 def test_tenants_with_nodes_are_reported_together_without_host_isolation(isolation: Isolation) -> None:
-    region = _region(_behind(isolation, "ant"), _behind(isolation, "bee"))
+    region = _region(_with_isolation(isolation, "ant"), _with_isolation(isolation, "bee"))
 
     one, other = without_isolation(region)
 
@@ -58,15 +58,15 @@ def test_tenants_with_nodes_are_reported_together_without_host_isolation(isolati
 
 @pytest.mark.parametrize("isolation", OPEN)
 def test_a_tenant_next_to_tenants_on_dpus_is_reported_and_they_are_not(isolation: Isolation) -> None:
-    others = (_behind(Isolation.DPF_HBN, "bee"), _behind(Isolation.DPF_OVN, "cat"))
+    others = (_with_isolation(Isolation.DPF_HBN, "bee"), _with_isolation(Isolation.DPF_OVN, "cat"))
 
-    assert _told(_region(_behind(isolation, "ant"), *others)) == ["ant"]
+    assert _reported(_region(_with_isolation(isolation, "ant"), *others)) == ["ant"]
 
 
 def test_each_vpc_of_a_tenant_is_reported_with_or_without_nodes() -> None:
-    ant = _behind(Isolation.KUBE_OVN, "ant")
+    ant = _with_isolation(Isolation.KUBE_OVN, "ant")
     second = changed(ant.vpcs[0], name="later", isolation=Isolation.POLICY_ONLY)
-    region = _region(changed(ant, vpcs=(*ant.vpcs, second)), _behind(Isolation.DPF_HBN, "bee"))
+    region = _region(changed(ant, vpcs=(*ant.vpcs, second)), _with_isolation(Isolation.DPF_HBN, "bee"))
 
     assert [problem.path for problem in without_isolation(region)] == [
         "vpcs[0].isolation",
@@ -74,20 +74,24 @@ def test_each_vpc_of_a_tenant_is_reported_with_or_without_nodes() -> None:
     ]
 
 
-@pytest.mark.parametrize("others", [(), (_behind(Isolation.DPF_HBN, "bee", 0),)], ids=["alone", "no other has nodes"])
+@pytest.mark.parametrize(
+    "others", [(), (_with_isolation(Isolation.DPF_HBN, "bee", 0),)], ids=["alone", "no other has nodes"]
+)
 def test_the_only_tenant_with_nodes_may_have_any_backend(others: tuple[TenantSpec, ...]) -> None:
-    assert _told(_region(_behind(Isolation.POLICY_ONLY, "ant"), *others)) == []
+    assert _reported(_region(_with_isolation(Isolation.POLICY_ONLY, "ant"), *others)) == []
 
 
 def test_a_tenant_without_nodes_is_reported_when_it_gets_some() -> None:
-    bee = _behind(Isolation.DPF_HBN, "bee")
+    bee = _with_isolation(Isolation.DPF_HBN, "bee")
 
-    assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 0), bee)) == []
-    assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 1), bee)) == ["ant"]
+    assert _reported(_region(_with_isolation(Isolation.KUBE_OVN, "ant", 0), bee)) == []
+    assert _reported(_region(_with_isolation(Isolation.KUBE_OVN, "ant", 1), bee)) == ["ant"]
 
 
 def test_the_remedy_for_vpcs_with_nodes_is_a_new_vpc() -> None:
-    region = allocated(_region(_behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")))
+    region = allocated(
+        _region(_with_isolation(Isolation.POLICY_ONLY, "ant"), _with_isolation(Isolation.POLICY_ONLY, "bee"))
+    )
 
     [text, _] = [problem.text for problem in without_isolation(region)]
 
@@ -95,7 +99,7 @@ def test_the_remedy_for_vpcs_with_nodes_is_a_new_vpc() -> None:
 
 
 def test_nodes_of_a_cluster_with_another_name_count_too() -> None:
-    ant, bee = _behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")
+    ant, bee = _with_isolation(Isolation.POLICY_ONLY, "ant"), _with_isolation(Isolation.POLICY_ONLY, "bee")
     renamed = changed(ant, clusters=(changed(ant.clusters[0], name="ant-other"),))
     region = changed(allocated(_region(ant, bee)), tenants=(renamed, bee))
 
@@ -105,15 +109,15 @@ def test_nodes_of_a_cluster_with_another_name_count_too() -> None:
 
 
 def test_a_vpc_whose_edge_routers_would_change_under_nodes_is_the_only_problem() -> None:
-    region = allocated(_region(_behind(Isolation.DPF_HBN, "ant"), _behind(Isolation.DPF_HBN, "bee")))
-    edited = changed(region, tenants=(_behind(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
+    region = allocated(_region(_with_isolation(Isolation.DPF_HBN, "ant"), _with_isolation(Isolation.DPF_HBN, "bee")))
+    edited = changed(region, tenants=(_with_isolation(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
 
     assert [problem.subject for problem in isolation_kept(edited)] == [""]
-    assert _told(edited) == []
+    assert _reported(edited) == []
 
 
 def test_a_waiver_only_permits_the_named_tenant() -> None:
-    region = _region(_behind(Isolation.KUBE_OVN, "ant"), _behind(Isolation.KUBE_OVN, "bee"))
+    region = _region(_with_isolation(Isolation.KUBE_OVN, "ant"), _with_isolation(Isolation.KUBE_OVN, "bee"))
 
     assert _refused(region) == ["ant", "bee"]
     assert _refused(_waiving(region, "ant")) == ["bee"]
@@ -122,10 +126,10 @@ def test_a_waiver_only_permits_the_named_tenant() -> None:
 
 
 def test_a_tenant_whose_hosts_reach_the_platform_is_reported_with_others() -> None:
-    ant, bee = _behind(Isolation.DPF_OVN, "ant"), _behind(Isolation.DPF_HBN, "bee")
+    ant, bee = _with_isolation(Isolation.DPF_OVN, "ant"), _with_isolation(Isolation.DPF_HBN, "bee")
 
     [problem] = unfiltered_hosts(_region(ant, bee))
 
     assert (problem.subject, problem.path) == ("ant", "vpcs[0].isolation")
-    assert list(unfiltered_hosts(_region(ant, _behind(Isolation.DPF_HBN, "bee", 0)))) == []
-    assert list(unfiltered_hosts(_region(_behind(Isolation.DPF_HBN, "ant"), bee))) == []
+    assert list(unfiltered_hosts(_region(ant, _with_isolation(Isolation.DPF_HBN, "bee", 0)))) == []
+    assert list(unfiltered_hosts(_region(_with_isolation(Isolation.DPF_HBN, "ant"), bee))) == []

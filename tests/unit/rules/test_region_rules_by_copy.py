@@ -28,7 +28,7 @@ from components.specs.struct import replace
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 
 
-def _told(problems: Any) -> list[str]:
+def _reported(problems: Any) -> list[str]:
     return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
 
 
@@ -39,14 +39,14 @@ def test_a_stack_whose_name_pulumi_would_refuse(laptop: Any) -> None:
     long = environment.model_copy(update={"name": LONG, "region": region})
 
     stack = f"{LONG}.inventory-a-hall-with-a-name-of-some-length"
-    [told] = _told(names.stack_names(long))
-    assert told == laptop.resolved(
+    [reported] = _reported(names.stack_names(long))
+    assert reported == laptop.resolved(
         f"region.yaml:LINE region: its stack {stack} has 107 characters, 100 are allowed (region and slice joined);"
         " shorten one of the names"
     )
     whole = region.model_copy(update={"stacks": StackLayout.WHOLE})
-    assert _told(names.stack_names(long.model_copy(update={"region": whole}))) == []
-    assert _told(names.stack_names(long.model_copy(update={"name": "short"}))) == []
+    assert _reported(names.stack_names(long.model_copy(update={"region": whole}))) == []
+    assert _reported(names.stack_names(long.model_copy(update={"name": "short"}))) == []
 
 
 def test_more_partitions_than_a_tenant_may_have_on_a_fabric(laptop: Any) -> None:
@@ -58,12 +58,12 @@ def test_more_partitions_than_a_tenant_may_have_on_a_fabric(laptop: Any) -> None
         tenant = acme.model_copy(update={"vpcs": vpcs[:count]})
         return environment.model_copy(update={"tenants": (tenant, globex)})
 
-    assert _told(fabrics.partition_limit(with_vpcs(32))) == [
+    assert _reported(fabrics.partition_limit(with_vpcs(32))) == [
         laptop.resolved(
             "tenants/acme.yaml:LINE vpcs[31].fabrics[0]: acme has more than 31 partitions on ib; merge VPCs"
         )
     ]
-    assert _told(fabrics.partition_limit(with_vpcs(31))) == []
+    assert _reported(fabrics.partition_limit(with_vpcs(31))) == []
 
 
 def test_labels_that_tenants_may_not_write_are_the_ones_that_pools_render(laptop: Any) -> None:
@@ -108,8 +108,8 @@ def test_a_rack_in_two_halls(laptop: Any) -> None:
     first, second, *_ = environment.hosts
     hosts = (first, second.model_copy(update={"hall": "b"}))
 
-    [told] = _told(inventory.racks(environment.model_copy(update={"hosts": hosts})))
-    assert told == (
+    [reported] = _reported(inventory.racks(environment.model_copy(update={"hosts": hosts})))
+    assert reported == (
         "inventory/hall-b.csv rack: 'a01' is also a rack of inventory/hall-a.csv; rack names are unique in a region,"
         " rename one"
     )
@@ -121,7 +121,7 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
     def with_ranges(**ranges: NumberRange) -> list[str]:
         plan = environment.region.networks.model_copy(update=ranges)
         region = environment.region.model_copy(update={"networks": plan})
-        return _told(tenant_network.number_ranges(environment.model_copy(update={"region": region})))
+        return _reported(tenant_network.number_ranges(environment.model_copy(update={"region": region})))
 
     too_many = NumberRange(first=1, last=5_000_000_000)
     assert with_ranges(asn=too_many, route_targets=NumberRange(first=1, last=9)) == [
@@ -129,8 +129,8 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
             "region.yaml:LINE networks.asn: 1-5000000000 exceeds 1-4294967295, the valid ASNs; write a range within"
         )
     ]
-    [told] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
-    assert told == laptop.resolved(
+    [reported] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
+    assert reported == laptop.resolved(
         "region.yaml:LINE networks.route_targets: 1-5000000000 exceeds 1-4294967295, the route targets with a two-byte"
         " ASN; write a range within"
     )
@@ -146,13 +146,13 @@ def test_a_cluster_in_more_failure_domains_than_cluster_api_lists(laptop: Any) -
         region = environment.region.model_copy(update={"bare_metal": metal})
         return environment.model_copy(update={"allocations": allocations, "region": region})
 
-    [told] = _told(capacity.failure_domains(in_domains(101)))
-    assert told == laptop.resolved(
+    [reported] = _reported(capacity.failure_domains(in_domains(101)))
+    assert reported == laptop.resolved(
         "tenants/acme.yaml:LINE clusters[0].pools: acme-train is in 101 failure domains, but Cluster API lists 100 for"
         " a cluster; split it into two clusters"
     )
-    assert _told(capacity.failure_domains(in_domains(100))) == []
-    assert _told(capacity.failure_domains(in_domains(101, BareMetalBackend.IRONCORE_METAL))) == []
+    assert _reported(capacity.failure_domains(in_domains(100))) == []
+    assert _reported(capacity.failure_domains(in_domains(101, BareMetalBackend.IRONCORE_METAL))) == []
 
 
 def test_racks_of_rack_scale_types_do_not_count_as_the_regions_failure_domain(laptop: Any) -> None:
@@ -162,8 +162,8 @@ def test_racks_of_rack_scale_types_do_not_count_as_the_regions_failure_domain(la
     region = environment.region.model_copy(update={"failure_domain": FailureDomain.HALL})
     others = environment.model_copy(update={"region": region})
 
-    assert len(_told(node_pool.failure_domains(others))) == 1
-    assert _told(node_pool.failure_domains(others.model_copy(update={"instance_types": catalog}))) == []
+    assert len(_reported(node_pool.failure_domains(others))) == 1
+    assert _reported(node_pool.failure_domains(others.model_copy(update={"instance_types": catalog}))) == []
 
 
 def test_failure_domains_may_become_others_while_no_node_runs(laptop: Any) -> None:
@@ -173,7 +173,7 @@ def test_failure_domains_may_become_others_while_no_node_runs(laptop: Any) -> No
     allocations = environment.allocations.model_copy(update={"groups": groups})
     idle = environment.model_copy(update={"region": region, "allocations": allocations})
 
-    assert _told(node_pool.failure_domains(idle)) == []
+    assert _reported(node_pool.failure_domains(idle)) == []
 
 
 def test_clusters_of_other_tenants_bind_no_backend(laptop: Any) -> None:
@@ -183,12 +183,12 @@ def test_clusters_of_other_tenants_bind_no_backend(laptop: Any) -> None:
         update={"region": environment.region.model_copy(update={"control_planes": control_plane})}
     )
 
-    def told(**changes: Any) -> list[str]:
+    def reported(**changes: Any) -> list[str]:
         given = {name: one.model_copy(update=changes) for name, one in environment.allocations.clusters.items()}
         lock = environment.allocations.model_copy(update={"clusters": given})
-        return _told(control_planes.kept(moved.model_copy(update={"allocations": lock})))
+        return _reported(control_planes.kept(moved.model_copy(update={"allocations": lock})))
 
-    [refused] = told()
+    [refused] = reported()
     expected = "region.yaml:LINE control_planes.backend: 'k0smotron' instead of kamaji, which created acme-train"
     assert refused.startswith(laptop.resolved(expected))
-    assert told(tenant="other") == []
+    assert reported(tenant="other") == []

@@ -14,7 +14,7 @@ ACME, HALL, REGION = "tenants/acme.yaml", "inventory/hall-a.csv", "region.yaml"
 _CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes" in case]
 
 
-def mend(laptop: Any) -> list[FixedFile]:
+def fix(laptop: Any) -> list[FixedFile]:
     """Run ``check --fix``."""
     found = list(fixed_files(laptop.root, laptop.name))
     for item in found:
@@ -27,11 +27,11 @@ def test_marked_cases_of_the_corpus_are_fixed(laptop: Any, case: Case) -> None:
     apply_mistakes(laptop, case)
     marked = expected_fixes(laptop, case)
 
-    assert fixes(mend(laptop)) == marked
+    assert fixes(fix(laptop)) == marked
     assert laptop.report() == ""
 
 
-def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
+def damage_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
     path = laptop.folder / file
     before: bytes = path.read_bytes()
     assert old in before
@@ -70,11 +70,11 @@ def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
 def test_a_file_of_another_program_becomes_the_one_it_was(
     laptop: Any, file: str, old: bytes, new: bytes, lines: list[str]
 ) -> None:
-    before = spoil_bytes(laptop, file, old, new)
+    before = damage_bytes(laptop, file, old, new)
     count = str(before.count(b"\n"))
     expected = [laptop.resolved(line.replace("COUNT", count)) for line in lines]
 
-    assert fixes(mend(laptop)) == expected
+    assert fixes(fix(laptop)) == expected
     assert (laptop.folder / file).read_bytes() == before
 
 
@@ -88,15 +88,15 @@ def test_several_problems_of_one_file_are_fixed_together_with_original_line_numb
         f'{ACME}:<clusters.acme-train.pools.train.nodes>  "10" -> 10',
         f'{ACME}:<clusters.acme-train.pools.train.labels>  on -> "on"',
     )
-    assert fixes(mend(laptop)) == [laptop.resolved(line) for line in expected]
+    assert fixes(fix(laptop)) == [laptop.resolved(line) for line in expected]
     assert "  storage: 10.2.0.0/17  # for NFS\n" in (laptop.folder / REGION).read_text(encoding="utf-8")
     assert "nodes: 10    # ten\n" in (laptop.folder / ACME).read_text(encoding="utf-8")
 
 
 def test_a_lock_file_is_not_fixed(laptop: Any) -> None:
-    before = spoil_bytes(laptop, "allocations.lock.yaml", b"\n", b"\r\n")
+    before = damage_bytes(laptop, "allocations.lock.yaml", b"\n", b"\r\n")
 
-    assert mend(laptop) == []
+    assert fix(laptop) == []
     assert (laptop.folder / "allocations.lock.yaml").read_bytes() == before.replace(b"\n", b"\r\n")
 
 

@@ -59,7 +59,7 @@ def piece_called(environment: Environment, name: str) -> Slice:
     return next(piece for piece in slices(environment) if piece.name == name)
 
 
-def asked_for(resource: Any) -> list[Manifest]:
+def requested(resource: Any) -> list[Manifest]:
     """Return the objects of a resource, without the annotations for its provider."""
     cluster = resource.provider.rpartition("/")[2]
     if resource.type == "jacquard:index:ObjectSet":
@@ -93,7 +93,7 @@ def test_exactly_the_objects_of_an_environment_are_registered(run: Run, name: st
 
     rendered = objects(tuple(item for piece in pieces for item in manifests(environment, piece)))
     wanted = {item.key: json.loads(json.dumps(item.body, default=dict)) for item in rendered}
-    asked = [item for resource in registered for item in asked_for(resource)]
+    asked = [item for resource in registered for item in requested(resource)]
     assert {item.key: item.body for item in asked} == wanted
     assert len(asked) == len(wanted)
 

@@ -19,7 +19,7 @@ def entry(manager: str, fields: dict[str, Any], operation: str = "Update", **mor
     return {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields, **more}
 
 
-def held(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
+def owned(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**BODY, "metadata": {**BODY["metadata"], "managedFields": list(entries)}, **more}
 
 
@@ -33,14 +33,14 @@ def data(*keys: str) -> dict[str, Any]:
 def test_everything_moves_that_the_vendors_provider_wrote(manager: str) -> None:
     other = entry("controller", {"f:status": {}})
 
-    move = takeover.moved(held(entry(manager, data("a", "gone")), other), "ours", [])
+    move = takeover.moved(owned(entry(manager, data("a", "gone")), other), "ours", [])
 
     ours = {"manager": "ours", "operation": "Apply", "fieldsType": "FieldsV1", "apiVersion": "v1"}
     assert move == takeover.Move([other, {**ours, "fieldsV1": data("a", "gone")}], ())
 
 
 def test_moved_fields_are_merged_with_ours() -> None:
-    move = takeover.moved(held(entry("ours", data("a"), "Apply"), entry("pulumi-kubernetes", data("b"))), "ours", [])
+    move = takeover.moved(owned(entry("ours", data("a"), "Apply"), entry("pulumi-kubernetes", data("b"))), "ours", [])
 
     assert move is not None
     assert [(item["manager"], item["operation"], item["fieldsV1"]) for item in move.entries] == [
@@ -51,7 +51,7 @@ def test_moved_fields_are_merged_with_ours() -> None:
 def test_only_declared_fields_of_users_are_moved() -> None:
     by_hand = entry("kubectl-edit", {**data("old", "new", "theirs"), "f:metadata": {"f:labels": {"f:l": {}}}})
 
-    move = takeover.moved(held(by_hand), "ours", [{"data": {"old": "1"}}, {"data": {"new": "1"}}])
+    move = takeover.moved(owned(by_hand), "ours", [{"data": {"old": "1"}}, {"data": {"new": "1"}}])
 
     assert move is not None
     assert move.from_hands == ("kubectl-edit",)
@@ -74,7 +74,7 @@ def test_only_declared_fields_of_users_are_moved() -> None:
 def test_fields_of_other_managers_are_kept(other: dict[str, Any], why: str) -> None:
     mine = entry("jacquard", data("b"), "Apply")
 
-    assert takeover.moved(held(mine, other), "jacquard", [{"data": {"a": "1"}}]) is None, why
+    assert takeover.moved(owned(mine, other), "jacquard", [{"data": {"a": "1"}}]) is None, why
 
 
 PORTS = {
@@ -108,7 +108,7 @@ def test_list_items_are_identified_by_keys_and_values() -> None:
 
 def test_an_apply_after_a_take_over_is_foreseen() -> None:
     port = {"protocol": "TCP", "targetPort": 1}
-    live = held(
+    live = owned(
         spec={
             "ports": [{"port": 80, "name": "w", **port}, {"port": 81, "name": "x", **port}],
             "finalizers": ["a", "b", "theirs"],

@@ -152,7 +152,7 @@ def read(entry: dict[str, Any]) -> Classes:
     return Classes.model_validate_json(json.dumps({"storage": [entry]}), strict=True)
 
 
-def told(entry: dict[str, Any]) -> list[str]:
+def reported(entry: dict[str, Any]) -> list[str]:
     """Return the errors of a class."""
     data = {"storage": [entry]}
     try:
@@ -191,7 +191,7 @@ def test_a_value_is_rendered_into_the_class_of_a_tenant(model: type[Spec], key: 
 @pytest.mark.parametrize(("model", "key"), FIELDS)
 def test_an_invalid_value_is_reported_with_a_valid_one(model: type[Spec], key: str) -> None:
     row = TABLE[model][key]
-    [text] = told(entry_of(model, key, row.bad))
+    [text] = reported(entry_of(model, key, row.bad))
 
     assert text.startswith(f"storage.0.{key}")
     assert row.said in text
@@ -201,7 +201,7 @@ def test_an_invalid_value_is_reported_with_a_valid_one(model: type[Spec], key: s
 def test_an_unknown_key_is_reported_with_the_nearest_one(model: type[Spec], key: str) -> None:
     entry = entry_of(model, key, TABLE[model][key].good)
     value = entry.pop(key)
-    [text] = [one for one in told({**entry, misspelt(key): value}) if misspelt(key) in one]
+    [text] = [one for one in reported({**entry, misspelt(key): value}) if misspelt(key) in one]
 
     assert text.endswith(f"; did you mean '{key}'?")
 
@@ -212,8 +212,8 @@ def test_an_unknown_key_is_reported_with_the_nearest_one(model: type[Spec], key:
 def test_a_missing_key_is_reported_with_an_example(model: type[Spec], key: str) -> None:
     entry = {name: value for name, value in LEAST[model].items() if name != key}
 
-    assert [text.partition(";")[0] for text in told(entry)] == [f"storage.0.{key}: is required"]
-    assert f"write {key}: " in told(entry)[0]
+    assert [text.partition(";")[0] for text in reported(entry)] == [f"storage.0.{key}: is required"]
+    assert f"write {key}: " in reported(entry)[0]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -221,5 +221,5 @@ def test_a_key_of_another_driver_is_none_of_this_one(model: type[Spec]) -> None:
     others = {key for other in MODELS for key in other.model_fields} - set(model.model_fields)
 
     for key in others:
-        [text] = told({**LEAST[model], key: "x"})
+        [text] = reported({**LEAST[model], key: "x"})
         assert text.startswith(f"storage.0.{key}: is not a key here (keys: ")
