@@ -123,7 +123,7 @@ def carried(router: Router) -> set[str]:
 
 
 def everything(fabric: Fabric) -> set[str]:
-    """Return all prefixes that anybody may announce."""
+    """Return all prefixes that any router may announce."""
     announced = {prefix for vrf in fabric.vrfs for prefix in vrf.prefixes}
     return announced.union(*(at.own | {str(at.link)} for at in fabric.places))
 

@@ -107,7 +107,7 @@ class DatabasePod:
 
     @property
     def log(self) -> str:
-        """Return what the server has printed."""
+        """Return the output of the server."""
         path = self._folder / "mariadb.log"
         return path.read_text() if path.exists() else ""
 

@@ -57,7 +57,7 @@ class SlurmPrograms:
         self._programs.stop()
 
     def log(self, name: str) -> str:
-        """Return what a daemon has printed."""
+        """Return the output of a daemon."""
         return (self._folder / f"{name}.log").read_text()
 
     @property

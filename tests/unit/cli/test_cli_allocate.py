@@ -1,4 +1,4 @@
-"""``jacquard allocate``: what it releases on request, and what it rejects."""
+"""``jacquard allocate``: releases on request, and rejected requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters to query before a release is deleted: the cluster of the release, for add-ons of remaining clusters."""
+"""Cluster queries before the deletion of a release: its own cluster, for add-ons of clusters that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognition of secrets in text: what is masked, what is shown, and what a URL may not contain."""
+"""Recognition of secrets in text: masked and shown text, and content that a URL must not have."""
 
 import json
 import subprocess

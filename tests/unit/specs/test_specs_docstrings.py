@@ -1,4 +1,4 @@
-"""Docstrings: each field and each enumeration value has one, which is understandable alone in an editor."""
+"""Each field and each enumeration value has a docstring that is understandable alone in an editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kind, Docker and node images: what the doctor reports, and the table of images."""
+"""kind, Docker and node images: the doctor's report, and the table of images."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ READ = {
         ),
     },
 }
-"""Model values of those files, without that of hosts out of service."""
+"""Values of the models for those files, except the file of hosts out of service."""
 
 
 def _optional(environment: Any) -> dict[str, Any]:

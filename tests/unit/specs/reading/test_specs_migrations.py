@@ -1,4 +1,4 @@
-"""Migrations change only what the format changed; all files that cannot be migrated are reported together."""
+"""Migrations only apply the changes of the format; all files that cannot be migrated are reported together."""
 
 from __future__ import annotations
 
