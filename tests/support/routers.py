@@ -18,8 +18,8 @@ from debian import Unpacked, unpacked
 from namespaces import Namespace
 from scaled_timeout import ScaledTimeout
 
-# Daemons look up the user frr, which the mounted passwd file defines. Each machine has its own namespaces and sockets in
-# /run.
+# Daemons look up the user frr, which the mounted passwd file defines. Each machine has its own namespaces and sockets
+# in /run.
 _SETUP = """mount -t tmpfs tmpfs /run && mkdir -p /run/netns && mount --bind {passwd} /etc/passwd &&
 mount --bind {group} /etc/group"""
 _END = b"\0\0\0"
