@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from objectset_create import apply_loop
-from support import LocalApiServer, meanwhile, piped
+from support import LocalApiServer, meanwhile, start_captured
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import SliceKind, slices
@@ -121,7 +121,9 @@ class Part:
         """Run one ``pulumi`` command line for all stacks in parallel; return the total seconds."""
         start = time.perf_counter()
         processes = [
-            piped("pulumi", *arguments, "-s", stack, "--non-interactive", folder=self.folder, variables=self.variables)
+            start_captured(
+                "pulumi", *arguments, "-s", stack, "--non-interactive", folder=self.folder, variables=self.variables
+            )
             for stack in stacks or self.stacks
         ]
         if memory is not None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
-from support import ENVIRONMENTS, grow, measured
+from support import ENVIRONMENTS, measured, multiply
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -109,7 +109,7 @@ def main() -> int:
     chosen = parser.parse_args()
     name = chosen.environment
     with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as scratch:
-        plain, larger = (grow(name, copies, Path(scratch) / str(copies)) for copies in (1, chosen.copies))
+        plain, larger = (multiply(name, copies, Path(scratch) / str(copies)) for copies in (1, chosen.copies))
         growth, rounds = hosts(name, larger) / hosts(name, plain), []
         print(f"{hosts(name, ENVIRONMENTS)} hosts, and {growth:.2f} times as many")
         for _ in range(chosen.rounds):
