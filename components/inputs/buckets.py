@@ -1,10 +1,11 @@
 """Inputs of buckets: those that the operator of a store creates, and the access of a cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from components.lookups.pools import PlacedCluster
 from components.render.storage.buckets import BucketsInput, OfferedBucket
 from components.render.storage.seaweedfs import ProvisionedBucket, ProvisionedBucketsInput, secret_name
+from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.specs.environment import Environment
 from components.specs.region.tenant import TenantSpec
 
@@ -37,22 +38,30 @@ def generated_keys(environment: Environment) -> dict[tuple[str, str], str]:
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[BucketsInput]:
     """Yield the input with the buckets that a cluster can access, in the order of the tenant's file."""
-    offered = tuple(_offered(environment, placed))
+    offered = tuple(offered_buckets(environment, placed, lambda namespace: namespace != SLURM))
     if offered:
         yield BucketsInput(name=placed.cluster.name, cluster=placed.cluster.name, offered=offered)
 
 
-def _offered(environment: Environment, placed: PlacedCluster) -> Iterator[OfferedBucket]:
+def offered_buckets(
+    environment: Environment, placed: PlacedCluster, chosen: Callable[[str], bool]
+) -> Iterator[OfferedBucket]:
+    """Yield the buckets with keys in ``chosen`` namespaces of a cluster.
+
+    Namespace ``slurm-cluster`` exists after other namespaces: Slurm's input has the buckets with keys there.
+    """
     stores = {store.name: store for store in environment.region.object_stores}
     vpc, tenant = environment.allocations.vpcs[placed.cluster.vpc], placed.tenant
     numbers = vpc.of_cluster(placed.cluster.name)
     for spec in tenant.buckets:
         for access in spec.access:
-            if access.cluster == placed.cluster.name:
+            namespaces = tuple(filter(chosen, access.namespaces)) if access.cluster == placed.cluster.name else ()
+            if namespaces:
                 yield OfferedBucket(
                     spec=spec,
                     store=stores[spec.store],
-                    access=access,
+                    rights=access.rights,
+                    namespaces=namespaces,
                     bucket=spec.name_in_store(tenant.tenant),
                     networks=tuple(str(prefix) for kind in ("hosts", "pods") for prefix in numbers.of_kind(kind)),
                 )

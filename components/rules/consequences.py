@@ -8,6 +8,7 @@ Two things are not consequences: a rule that does not run because its input is u
 rule that judges the data from before an edit (`shared_values`).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
@@ -39,13 +40,15 @@ from components.rules.region import (
 from components.rules.rule import Findings, Rule, advisory_period, rule_name
 from components.rules.storage import buckets, storage
 from components.rules.tables import ALL
-from components.rules.workloads import queues, serving, slurm
+from components.rules.workloads import endpoint_services, queues, serving, slurm, slurm_backups
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.policy import RuleId
 from components.specs.struct import Struct
 
 _MAX_NAMES = 3
+_POOL_NAMES = re.compile(r"\.pools\[\d+\]$|\.pool$|\.(nodes|borrow)\.[^.]+$")
+"""Paths of names of pools in partitions, endpoints and queues."""
 
 
 class Explains(Struct):
@@ -136,6 +139,18 @@ EXPLAINS = (
         consequences=(buckets.one_owner,),
         same_place=True,
         because="the name of a bucket is also its default name in the store",
+    ),
+    Explains(
+        causes=(names.list_duplicates,),
+        of=lambda problem: problem.path.startswith("buckets["),
+        consequences=(endpoint_services.buckets, slurm_backups.backup_buckets),
+        because="one of the buckets with the same name has the keys",
+    ),
+    Explains(
+        causes=(node_pool.endings,),
+        consequences=(slurm.partition_pools, queues.names, serving.names),
+        where=lambda problem: _POOL_NAMES.search(problem.path) is not None,
+        because="the removed pool is restored with its name",
     ),
     Explains(
         causes=(serving.queued,),

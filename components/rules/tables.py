@@ -58,7 +58,7 @@ from components.rules.region import (
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, safe_mounts, storage, tenant_separation
 from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
-from components.rules.workloads import endpoint_services, queues, serving, slurm, slurm_releases
+from components.rules.workloads import endpoint_services, queues, serving, slurm, slurm_backups, slurm_releases
 
 _MODULES = (
     references,
@@ -128,6 +128,7 @@ _MODULES = (
     vm_snapshots,
     slurm,
     slurm_releases,
+    slurm_backups,
     add_ons,
     add_on_values,
     pod_priorities,

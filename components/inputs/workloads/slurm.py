@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from components.inputs.buckets import offered_buckets
 from components.lookups.network.dns import has_names
 from components.lookups.network.pod_ports import joins_host_network, ports_of_node
 from components.lookups.pools import PlacedCluster, wanted_nodes
 from components.render.region.dns import domain_of
 from components.render.workloads.slurm import LOGIN, SlurmInput, images_of
-from components.render.workloads.slurm_pool import SlurmPool
+from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool
 from components.specs.environment import Environment
 from components.specs.keys import login_key, pool_key
 from components.specs.pools.node_pool import NodePoolSpec
@@ -29,6 +30,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Slur
         pools=tuple(_pool(environment, placed, pools[pool]) for pool in spec.pools),
         images={image: str(environment.versions.tool(image)) for image in images_of(spec)},
         system_pool=placed.cluster.has_system_pool,
+        buckets=tuple(offered_buckets(environment, placed, lambda namespace: namespace == NAMESPACE)),
         public_address=public,
         host_name=f"{LOGIN}.{domain_of(name, dns)}" if named and dns else None,
     )

@@ -8,7 +8,7 @@ so that charts for such claims accept it, and the variables that S3 SDKs read.
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
-from components.specs.storage.buckets import BucketAccessSpec, BucketSpec, ObjectStoreSpec
+from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec, Rights
 from components.specs.struct import Struct
 
 
@@ -17,7 +17,9 @@ class OfferedBucket(Struct):
 
     spec: BucketSpec
     store: ObjectStoreSpec
-    access: BucketAccessSpec
+    rights: Rights
+    namespaces: tuple[str, ...]
+    """Namespaces whose pods get the keys."""
     bucket: str
     """Name of the bucket in the store."""
     networks: tuple[str, ...]
@@ -34,9 +36,7 @@ class BucketsInput(Struct):
     def render(self) -> tuple[Manifest, ...]:
         """Return one ConfigMap per bucket and namespace."""
         return tuple(
-            _config_map(self.cluster, bucket, namespace)
-            for bucket in self.offered
-            for namespace in bucket.access.namespaces
+            _config_map(self.cluster, bucket, namespace) for bucket in self.offered for namespace in bucket.namespaces
         )
 
 
@@ -51,7 +51,7 @@ def _config_map(cluster: str, offered: OfferedBucket, namespace: str) -> Manifes
         cluster=cluster,
         annotations={
             **({} if provisioned else {keys.BUCKET_TERMS: _terms(offered.spec)}),
-            **({} if provisioned else {keys.BUCKET_RIGHTS: f"{offered.access.rights} for {cluster}"}),
+            **({} if provisioned else {keys.BUCKET_RIGHTS: f"{offered.rights} for {cluster}"}),
             keys.BUCKET_LOGIN: name,
             **given(**{keys.BUCKET_AUTHORITY: name if store.private_authority else None}),
             **({} if provisioned else {keys.CLIENT_NETWORKS: ",".join(offered.networks)}),

@@ -15,8 +15,10 @@ from components.render.objects import given, manifest, namespace
 from components.render.platform_pods import address_request
 from components.render.pod_placement import services
 from components.render.program_pods import TOOL
+from components.render.storage.buckets import BucketsInput, OfferedBucket
 from components.render.vms.virtual_machine import PUBLIC_POOL
 from components.render.workloads import slurm_database
+from components.render.workloads.slurm_backup import dumps_of
 from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.render.workloads.slurm_topology import annotating
@@ -77,6 +79,8 @@ class SlurmInput(Struct):
     """Container images by name, with digests."""
     system_pool: bool
     """Whether the cluster has a pool with role system."""
+    buckets: tuple[OfferedBucket, ...] = ()
+    """Buckets of the tenant with keys in the namespace of the objects."""
     public_address: Address | None = None
     """Public address of the login nodes; None for an address of the VPC."""
     host_name: str | None = None
@@ -86,6 +90,7 @@ class SlurmInput(Struct):
         """Return the namespace and configuration, then the daemons and login nodes, and a node set for each pool."""
         return (
             namespace(NAMESPACE, cluster=self.cluster),
+            *BucketsInput(name=self.name, cluster=self.cluster, offered=self.buckets).render(),
             *annotating(self.cluster, NAMESPACE, self.pools, self.images, system_pool=self.system_pool),
             *self._volumes(),
             manifest("v1", "ConfigMap", TOPOLOGY, **self._place(), data={"topology.yaml": topology_file(self.pools)}),
@@ -131,8 +136,14 @@ class SlurmInput(Struct):
         if spec is None:
             return
         if spec.server:
+            backup = spec.server.backup
             yield from slurm_database.database(
-                spec, spec.server, self.images, self._place(), system_pool=self.system_pool
+                spec,
+                spec.server,
+                self.images,
+                self._place(),
+                dumps=dumps_of(backup, self.buckets) if backup else None,
+                system_pool=self.system_pool,
             )
         host, port = slurm_database.endpoint(spec)
         storage = {

@@ -23,7 +23,7 @@ from components.render.platform_pods import HARDENED, unprivileged
 from components.render.pod_placement import services
 from components.render.workloads.slurm_backup import PODS as BACKUP_PODS
 from components.render.workloads.slurm_backup import TOOL as BACKUP_TOOL
-from components.render.workloads.slurm_backup import backup_job
+from components.render.workloads.slurm_backup import Dumps, backup_job
 from components.specs.base import bytes_of
 from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmDatabaseSpec
 
@@ -122,6 +122,7 @@ def database(
     images: Mapping[str, str],
     place: Mapping[str, Any],
     *,
+    dumps: Dumps | None,
     system_pool: bool,
 ) -> Iterator[Manifest]:
     """Yield the server of ``accounting``: its volume, configuration, network policy, Service and pod.
@@ -131,6 +132,7 @@ def database(
         server: volume and memory.
         images: container images by name.
         place: namespace and cluster.
+        dumps: bucket of the backup; None without one.
         system_pool: whether the cluster has a pool with role system.
     """
     files = {CONFIG: settings(server), SCRIPT: _PREPARE}
@@ -152,9 +154,9 @@ def database(
     )
     yield manifest("v1", "ConfigMap", config, **place, data=files)
     yield _policy(place, *((BACKUP_PODS,) if server.backup else ()))
-    if server.backup:
+    if server.backup and dumps:
         tools = (images[IMAGE], images[BACKUP_TOOL])
-        yield backup_job(accounting, server.backup, tools, place, host=NAME, user=_USER, system_pool=system_pool)
+        yield backup_job(accounting, server.backup, dumps, tools, place, host=NAME, user=_USER, system_pool=system_pool)
     yield manifest(
         "v1",
         "Service",

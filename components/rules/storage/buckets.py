@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from components.lookups.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
 from components.render.storage.seaweedfs import ACTIONS
+from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.rules.storage.storage import address_of, cut_off
@@ -78,13 +79,24 @@ def in_stores(environment: Environment) -> Iterator[PlacedBucket]:
 
 
 def namespaces(environment: Environment) -> Iterator[Problem]:
-    """Report access for namespaces that the cluster does not list, because these namespaces would not exist."""
+    """Report access for namespaces that the cluster does not list, because these namespaces would not exist.
+
+    A cluster with Slurm has the namespace of Slurm, whose backups use keys there.
+    """
     for tenant, path, bucket in _buckets(environment):
-        listed = {cluster.name: [space.name for space in cluster.namespaces] for cluster in tenant.clusters}
+        declared = {
+            cluster.name: (
+                ALWAYS_THERE,
+                *((SLURM,) if cluster.slurm else ()),
+                *(space.name for space in cluster.namespaces),
+            )
+            for cluster in tenant.clusters
+        }
         for at, access in enumerate(bucket.access):
-            for index, name in enumerate(access.namespaces if access.cluster in listed else ()):
-                if name not in (ALWAYS_THERE, *listed[access.cluster]):
-                    text = undeclared(name, (ALWAYS_THERE, *listed[access.cluster]), f"namespaces of {access.cluster}")
+            known = declared.get(access.cluster)
+            for index, name in enumerate(access.namespaces):
+                if known is not None and name not in known:
+                    text = undeclared(name, known, f"namespaces of {access.cluster}")
                     where = (*path, "access", at, "namespaces", index)
                     yield problem(environment, tenant_file(tenant), where, text)
 

@@ -7,12 +7,13 @@ from components.lookups.add_ons import gives
 from components.lookups.pools import place, problem
 from components.render.workloads.slurm import LOGIN
 from components.rules.rule import Rules
+from components.rules.storage.bucket_keys import lacking_keys
 from components.rules.workloads.serving import endpoints, endpoints_of, with_serving
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import GIBIBYTE, bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, one_of
-from components.specs.storage.buckets import ALWAYS_THERE, Rights
+from components.specs.storage.buckets import Rights
 from components.specs.workloads.serving import Exposure
 
 
@@ -82,38 +83,12 @@ def buckets(environment: Environment) -> Iterator[Problem]:
     Undeclared names are left to `serving.names` and to rules of buckets: they may mean the right ones.
     """
     for served in endpoints(environment):
-        cluster, spec = served.placed.cluster, served.spec
-        spaces = {
-            other.name: {ALWAYS_THERE, *(space.name for space in other.namespaces)}
-            for other in served.placed.tenant.clusters
-        }
-        for at, bucket in enumerate(served.placed.tenant.buckets):
-            if bucket.name != spec.bucket or spec.namespace not in {space.name for space in cluster.namespaces}:
-                continue
-            if any(not spaces.get(access.cluster, set()).issuperset(access.namespaces) for access in bucket.access):
-                continue
-            keys = {
-                space: (index, access.rights)
-                for index, access in enumerate(bucket.access)
-                if access.cluster == cluster.name
-                for space in access.namespaces
-            }
-            index, rights = keys.get(spec.namespace, (None, None))
-            where = ("buckets", at) if index is None else ("buckets", at, "access", index)
-            there = place(environment, served.placed.file, where)
-            if index is None:
-                text = (
-                    f"'{bucket.name}' has no keys in namespace {spec.namespace} ({there}); add {{cluster:"
-                    f" {cluster.name}, namespaces: [{spec.namespace}], rights: read}} to its access"
-                )
-            elif rights is Rights.WRITE:
-                text = (
-                    f"'{bucket.name}' has keys in namespace {spec.namespace} that cannot read ({there}); write rights:"
-                    " read there"
-                )
-            else:
-                continue
-            yield problem(environment, served.placed.file, (*served.path, "bucket"), text)
+        placed, spec = served.placed, served.spec
+        if spec.bucket is None or spec.namespace not in {space.name for space in placed.cluster.namespaces}:
+            continue
+        needed = (Rights.READ, Rights.READ_WRITE)
+        if text := lacking_keys(environment, placed, spec.bucket, spec.namespace, needed):
+            yield problem(environment, placed.file, (*served.path, "bucket"), text)
 
 
 RULES = Rules(data=(load_balancers, host_names, caches, buckets))

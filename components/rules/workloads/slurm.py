@@ -151,7 +151,8 @@ def gpu_check(environment: Environment) -> Iterator[Problem]:
     for placed, spec, path in _slurm(environment):
         mine = [pool for pool in placed.cluster.pools if pool.name in spec.pools]
         known = [kinds[pool.instance_type] for pool in mine if pool.instance_type in kinds]
-        if spec.gpu_check and known and not any(kind.gpu for kind in known):
+        # A pool that is not declared may have GPUs; `partition_pools` reports it.
+        if spec.gpu_check and len(known) == len(spec.pools) and not any(kind.gpu for kind in known):
             there = place(environment, placed.file, (*path, "partitions"))
             text = f"no pool of the partitions ({there}) has GPUs to count; remove it"
             yield problem(environment, placed.file, (*path, "gpu_check"), text)

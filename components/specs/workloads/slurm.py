@@ -74,18 +74,28 @@ class SlurmControllerSpec(Spec):
     """Size of the volume. It never changes."""
 
 
-class SlurmBackupSpec(Spec):
+class SlurmBackupSpec(CheckedSpec):
     """Dumps of the accounting's database in a bucket. A rule of the bucket defines how long they are kept."""
 
     schedule: CronSchedule
     """Schedule of the dumps, in UTC."""
-    endpoint: HttpsUrl
-    """URL of an S3-compatible store, outside the cluster."""
     bucket: DnsLabel
-    """Bucket of the dumps, in the folder ``slurm/`` and the name of the cluster."""
-    secret: DnsLabel
-    """Secret in namespace ``slurm-cluster`` of the cluster with ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``,
-    which may write objects of the bucket."""
+    """Bucket of the dumps, in the folder ``slurm/`` and the name of the cluster: a bucket of the tenant's ``buckets``
+    with keys in namespace ``slurm-cluster``, or, with ``endpoint``, a bucket of that store."""
+    endpoint: HttpsUrl | None = None
+    """URL of another S3-compatible store, outside the cluster. By default the store of the tenant's bucket."""
+    secret: DnsLabel | None = None
+    """With ``endpoint``, Secret in namespace ``slurm-cluster`` of the cluster with ``AWS_ACCESS_KEY_ID`` and
+    ``AWS_SECRET_ACCESS_KEY``, which may write objects of the bucket."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a store without keys, and keys without a store."""
+        if self.endpoint and not self.secret:
+            text = "is required with endpoint; write secret: slurm-backup, or remove endpoint for a bucket of buckets"
+            yield ConstraintViolation(text, ("secret",))
+        if self.secret and not self.endpoint:
+            text = "has no effect on a bucket of buckets, which has its own keys; remove it, or write endpoint"
+            yield ConstraintViolation(text, ("secret",), self.secret)
 
 
 class SlurmDatabaseSpec(CheckedSpec):

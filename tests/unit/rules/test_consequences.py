@@ -60,6 +60,12 @@ SERVING = """    queues:
       {queued: pods, classes: {serving: high}, teams: [{name: a, namespaces: [nightly], nodes: {lab: 4}}]}
     serving: {priority: high, endpoints: [{name: chat, namespace: nightly, pool: lab, groups: 5}]}
     namespaces:"""
+DUMPS = """    slurm:
+      {partitions: [{name: main, pools: [lab]}], controller: {storage_class: shared-vast}, accounting: {password_secret:
+      db, server: {storage_class: shared-vast, size: 20Gi, backup: {schedule: "0 2 * * *", bucket: runs}}}}
+    namespaces:"""
+TWICE = [[REGION, "spares: 2%", STORE], [GLOBEX, "vpcs:\n", BUCKETS]]
+RENAMED = [GLOBEX, LAB, LAB.replace("lab", "other", 1)]
 GIVEN = "load_balancers: 10.65.17.0/26"
 """End of the first VPC in the lock file, after which manual edits insert text."""
 
@@ -220,8 +226,17 @@ CASES = [
         ],
     ),
     ("slurm.partition-pools", "slurm.unused-locks", [[GLOBEX, LAB, LOCKED], [GLOBEX, "    namespaces:", SLURM]]),
-    ("names.list-duplicates", "buckets.one-owner", [[REGION, "spares: 2%", STORE], [GLOBEX, "vpcs:\n", BUCKETS]]),
+    ("names.list-duplicates", "buckets.one-owner", TWICE),
     ("serving.queued", "serving.pool-room", [[GLOBEX, "    namespaces:", SERVING]]),
+    (
+        "names.list-duplicates",
+        "endpoint-services.buckets",
+        [*TWICE, [GLOBEX, "    namespaces:", SERVING.replace("groups: 5", "bucket: runs")]],
+    ),
+    ("names.list-duplicates", "slurm.backup-buckets", [*TWICE, [GLOBEX, "    namespaces:", DUMPS]]),
+    ("node-pools.endings", "slurm.partition-pools", [RENAMED, [GLOBEX, "    namespaces:", DUMPS]]),
+    ("node-pools.endings", "queues.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
+    ("node-pools.endings", "serving.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),

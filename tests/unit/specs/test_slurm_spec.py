@@ -13,7 +13,13 @@ from components.specs.workloads.slurm import SlurmSpec
 MAIN = {"name": "main", "pools": ["a"]}
 BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}
 SERVER = {"storage_class": "shared", "size": "20Gi"}
+DUMPS = ("accounting", "server", "backup")
 VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
+
+
+def dumped(backup: dict[str, Any]) -> dict[str, Any]:
+    """Return a Slurm cluster with other data of its backup."""
+    return {"accounting": {"server": {**SERVER, "backup": {**BACKUP, **backup}}, "password_secret": "database"}}
 
 
 @pytest.mark.parametrize(
@@ -50,14 +56,19 @@ VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1
             "is also keys_secret, and each is a Secret of its own; write another name",
         ),
         (
-            {
-                "accounting": {
-                    "server": {**SERVER, "backup": {**BACKUP, "secret": "database"}},
-                    "password_secret": "database",
-                }
-            },
-            ("accounting", "server", "backup", "secret"),
+            dumped({"secret": "database"}),
+            (*DUMPS, "secret"),
             "is also accounting.password_secret, and each is a Secret of its own; write another name",
+        ),
+        (
+            dumped({"secret": None}),
+            (*DUMPS, "secret"),
+            "is required with endpoint; write secret: slurm-backup, or remove endpoint for a bucket of buckets",
+        ),
+        (
+            dumped({"endpoint": None}),
+            (*DUMPS, "secret"),
+            "has no effect on a bucket of buckets, which has its own keys; remove it, or write endpoint",
         ),
         (
             {"login": {"users_secret": "users", "sources": ["192.0.2.0/24", "203.0.113.0/24", "192.0.2.0/24"]}},

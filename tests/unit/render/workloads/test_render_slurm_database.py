@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 from rendered_objects import objects_of
-from slurm_clusters import slurm_input
+from slurm_clusters import placed_slurm, slurm_input
+from small_region import changed
 
+from components.inputs.buckets import of_cluster as buckets_of
 from components.lookups.effects.changes import changes
 from components.lookups.effects.effect import Effect
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
+from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
 
 BACKUP = {
     "schedule": "30 1 * * *",
@@ -85,6 +88,61 @@ def test_dumps_are_copied_to_the_bucket_by_pods_that_reach_the_server(laptop: En
     assert values["RCLONE_S3_ENDPOINT"] == "https://objects.example"
     assert values["RCLONE_S3_ACCESS_KEY_ID"] == {"name": "dump-keys", "key": "AWS_ACCESS_KEY_ID"}
     assert values["RCLONE_S3_SECRET_ACCESS_KEY"] == {"name": "dump-keys", "key": "AWS_SECRET_ACCESS_KEY"}
+
+
+def with_bucket(laptop: Environment, **store: Any) -> Environment:
+    """Return the laptop with a bucket for dumps, whose keys are also in another namespace."""
+    [acme, *others] = laptop.tenants
+    access = {"cluster": "acme-train", "namespaces": ["default", "slurm-cluster"], "rights": "write"}
+    bucket = {"name": "records", "store": "objects", "quota": "1Ti", "access": [access]}
+    found = {"name": "objects", "endpoint": "https://objects.cloud.example", "region": "laptop", **store}
+    region = changed(laptop.region, object_stores=(ObjectStoreSpec.model_validate(found),))
+    tenants = (changed(acme, buckets=(BucketSpec.model_validate(bucket),)), *others)
+    return changed(laptop, region=region, tenants=tenants)
+
+
+def upload_to_records(laptop: Environment, **store: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the pod that copies dumps to a bucket of the tenant, and the variables of its container."""
+    backup = {"schedule": "30 1 * * *", "bucket": "records"}
+    job = of_kind(rendered(with_bucket(laptop, **store), server={**SERVER, "backup": backup}), "CronJob")
+    pod = job.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    [upload] = pod["containers"]
+    assert upload["args"] == ["copy", "/dumps", ":s3:acme-records/slurm/acme-train"]
+    return pod, {item["name"]: item.get("value") or item["valueFrom"]["secretKeyRef"] for item in upload["env"]}
+
+
+def test_dumps_are_copied_to_a_bucket_of_the_tenant_with_its_keys(laptop: Environment) -> None:
+    pod, values = upload_to_records(laptop)
+
+    assert values == {
+        "RCLONE_S3_PROVIDER": "Other",
+        "RCLONE_S3_ENDPOINT": "https://objects.cloud.example",
+        "RCLONE_S3_NO_CHECK_BUCKET": "true",
+        "RCLONE_S3_ACCESS_KEY_ID": {"name": "bucket-records", "key": "AWS_ACCESS_KEY_ID"},
+        "RCLONE_S3_SECRET_ACCESS_KEY": {"name": "bucket-records", "key": "AWS_SECRET_ACCESS_KEY"},
+        "RCLONE_S3_REGION": "laptop",
+        "RCLONE_S3_FORCE_PATH_STYLE": "true",
+    }
+    assert pod["volumes"] == [{"name": "dumps", "emptyDir": {}}]
+
+
+def test_dumps_reach_a_store_with_a_private_authority_and_names_of_buckets_in_its_name(laptop: Environment) -> None:
+    pod, values = upload_to_records(laptop, private_authority=True, addressing="virtual")
+
+    secret = {"secretName": "bucket-records", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+    assert {"name": "authority", "secret": secret} in pod["volumes"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+    assert values["RCLONE_CA_CERT"] == f"{mounts['authority']}/ca.crt"
+    assert values["RCLONE_S3_FORCE_PATH_STYLE"] == "false"
+
+
+def test_the_bucket_of_dumps_is_in_slurms_namespace_once_that_exists(laptop: Environment) -> None:
+    environment = with_bucket(laptop)
+    names = [(item.kind, item.name) for item in rendered(environment)]
+    [others] = buckets_of(environment, placed_slurm(environment))
+
+    assert names.index(("Namespace", "slurm-cluster")) < names.index(("ConfigMap", "bucket-records"))
+    assert [item.namespace for item in objects_of(others)] == ["default"]
 
 
 def test_without_a_backup_only_slurmdbd_reaches_the_server(laptop: Environment) -> None:
