@@ -136,8 +136,13 @@ def test_slurm_conf_has_the_partitions_of_the_data_and_the_node_sets_of_the_oper
     ]
     assert "AccountingStorageHost=slurm-accounting" in lines
     assert "GresTypes=gpu" in lines
-    checked = {"Prolog=check-gpus.sh", "Epilog=check-gpus.sh", "SchedulerParameters=nohold_on_prolog_fail"}
-    assert checked <= set(lines)
+    assert "SchedulerParameters=nohold_on_prolog_fail" in lines
+    assert [line for line in lines if line.startswith(("Prolog=", "Epilog="))] == [
+        "Prolog=check-gpus.sh",
+        "Prolog=prolog-mount.sh",
+        "Epilog=epilog-clean.sh",
+        "Epilog=check-gpus.sh",
+    ]
 
 
 def test_the_operator_runs_the_daemons_with_our_volume_secrets_and_images(slurm: SlurmCluster) -> None:

@@ -23,7 +23,7 @@ from slurm_programs import Slurmdbd
 
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
-from components.specs.workloads.slurm import LEAST_MEMORY
+from components.specs.workloads.slurm_accounting import LEAST_MEMORY
 from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]

@@ -23,6 +23,8 @@ SPEC: dict[str, Any] = {
         {"name": "short", "pools": ["train", "infer"], "max_hours": 4, "priority": 10},
     ],
     "gpu_check": True,
+    "prolog": [{"name": "mount", "script": "#!/bin/sh\nexit 0\n"}],
+    "epilog": [{"name": "clean", "script": "#!/bin/sh\nexit 0\n"}],
     "controller": {"storage_class": "shared-nfs"},
     "accounting": {
         "server": {

@@ -17,7 +17,7 @@ from components.render.pod_placement import services
 from components.render.program_pods import TOOL
 from components.render.storage.buckets import BucketsInput, OfferedBucket
 from components.render.vms.virtual_machine import PUBLIC_POOL
-from components.render.workloads import slurm_database
+from components.render.workloads import slurm_database, slurm_scripts
 from components.render.workloads.slurm_backup import dumps_of
 from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
@@ -31,30 +31,8 @@ NAME = "slurm"
 LOGIN = "login"
 """Name of the login nodes and of their Service."""
 TOPOLOGY = "slurm-topology"
-PROLOG = "slurm-prolog"
-GPU_CHECK = "check-gpus.sh"
-"""Script before and after jobs. It runs as root in the pod of the node, without a search path; the container toolkit
-adds ``nvidia-smi``."""
-_GPU_CHECK = r"""#!/bin/sh
-# Fails if a GPU on the PCI bus does not answer; Slurm then drains the node.
-present=0
-for device in /sys/bus/pci/devices/*; do
-  read -r vendor <"$device/vendor" && read -r class <"$device/class" || continue
-  case "$vendor $class" in "0x10de 0x03"*) present=$((present + 1)) ;; esac
-done
-[ "$present" -gt 0 ] || exit 0
-answering=0
-for line in $(/usr/bin/timeout 30 /usr/bin/nvidia-smi --query-gpu=uuid --format=csv,noheader); do
-  case "$line" in GPU-*) answering=$((answering + 1)) ;; esac
-done
-[ "$answering" -eq "$present" ]
-"""
 _IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFILE, TOOL)
 GROUP = "slinky.slurm.net/v1beta1"
-_CHECKED = f"SchedulerParameters=nohold_on_prolog_fail\nEpilog={GPU_CHECK}\n"
-"""Lines of slurm.conf for the check. Without the first one, Slurm holds the job of a failed prolog until an
-administrator releases it. The second one names the script of the prolog again, which slurmctld also sends to the nodes:
-a second ConfigMap in ``epilogScriptRefs`` would restart slurmctld, and could not have a file of the same name."""
 _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
 SSH_PORT = 22
@@ -94,7 +72,7 @@ class SlurmInput(Struct):
             *annotating(self.cluster, NAMESPACE, self.pools, self.images, system_pool=self.system_pool),
             *self._volumes(),
             manifest("v1", "ConfigMap", TOPOLOGY, **self._place(), data={"topology.yaml": topology_file(self.pools)}),
-            *self._prolog(),
+            *self._scripts(),
             *self._accounting(),
             self._controller(),
             self._rest_api(),
@@ -126,10 +104,10 @@ class SlurmInput(Struct):
     def _container(self, image: str) -> dict[str, Any]:
         return {"image": self.images[image], "imagePullPolicy": "IfNotPresent"}
 
-    def _prolog(self) -> Iterator[Manifest]:
-        """Yield the script that slurmctld sends to the nodes, which the operator names in slurm.conf."""
-        if self.spec.gpu_check:
-            yield manifest("v1", "ConfigMap", PROLOG, **self._place(), data={GPU_CHECK: _GPU_CHECK})
+    def _scripts(self) -> Iterator[Manifest]:
+        """Yield the scripts that slurmctld sends to the nodes."""
+        if files := slurm_scripts.files(self.spec):
+            yield manifest("v1", "ConfigMap", slurm_scripts.NAME, **self._place(), data=files)
 
     def _accounting(self) -> Iterator[Manifest]:
         spec = self.spec.accounting
@@ -183,9 +161,10 @@ class SlurmInput(Struct):
                 "slurmctld": self._container("slurmctld"),
                 "reconfigure": self._container("slurmctld"),
                 "logfile": self._container(LOGFILE),
-                "configFileRefs": [self._reference(TOPOLOGY)],
-                **given(prologScriptRefs=[self._reference(PROLOG)] if self.spec.gpu_check else None),
-                "extraConf": _CHECKED * self.spec.gpu_check + partition_lines(self.spec.partitions, pools),
+                "configFileRefs": [
+                    self._reference(name) for name in (TOPOLOGY, *(item.name for item in self._scripts()))
+                ],
+                "extraConf": slurm_scripts.lines(self.spec) + partition_lines(self.spec.partitions, pools),
                 "persistence": {
                     "enabled": True,
                     "accessModes": ["ReadWriteOnce"],

@@ -15,7 +15,7 @@ from components.render.pod_placement import services
 from components.render.storage.buckets import OfferedBucket
 from components.specs.storage.buckets import Addressing
 from components.specs.struct import Struct
-from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmBackupSpec
+from components.specs.workloads.slurm_accounting import SlurmAccountingSpec, SlurmBackupSpec
 
 NAME = "slurm-database-backup"
 PODS: Mapping[str, str] = {"app.kubernetes.io/name": NAME}

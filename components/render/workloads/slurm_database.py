@@ -25,7 +25,7 @@ from components.render.workloads.slurm_backup import PODS as BACKUP_PODS
 from components.render.workloads.slurm_backup import TOOL as BACKUP_TOOL
 from components.render.workloads.slurm_backup import Dumps, backup_job
 from components.specs.base import bytes_of
-from components.specs.workloads.slurm import SlurmAccountingSpec, SlurmDatabaseSpec
+from components.specs.workloads.slurm_accounting import SlurmAccountingSpec, SlurmDatabaseSpec
 
 NAME = "slurm-database"
 """Name of the StatefulSet and of its Service, the host of the database."""

@@ -12,7 +12,7 @@ from components.rules.storage.buckets import PlacedBucket, in_stores
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.storage.buckets import Rights
-from components.specs.workloads.slurm import SlurmBackupSpec
+from components.specs.workloads.slurm_accounting import SlurmBackupSpec
 
 AREA = "slurm"
 

@@ -11,7 +11,7 @@ from components.specs.pools import gpu_sharing, intents, kubelet, nodes
 from components.specs.region import cluster_api, log_sink, logs, metrics_sink, observability, state
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
-from components.specs.workloads import slurm
+from components.specs.workloads import slurm, slurm_accounting
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
@@ -71,7 +71,9 @@ PATTERN_RULES = {
     keys.WAVE_KEY: "must be a pool or dpus, and the number of a wave, like acme-train/train/1",
     keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
     root_device.HCTL: "must be a SCSI address of four numbers like 0:2:0:0",
-    slurm.DATABASE_NAME: "must be lower-case letters, digits and '_' and start with a letter, at most 64 characters",
+    slurm_accounting.DATABASE_NAME: (
+        "must be lower-case letters, digits and '_' and start with a letter, at most 64 characters"
+    ),
     slurm.MOUNT_PATH: "must be an absolute path of lower-case letters, digits, '-' and '_', other than /, like /home",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }

@@ -9,15 +9,12 @@ from components.specs.base import (
     CheckedSpec,
     Cidr,
     ConstraintViolation,
-    CronSchedule,
     DnsLabel,
-    Endpoint,
-    HttpsUrl,
     Quantity,
     ShortName,
     Spec,
-    bytes_of,
 )
+from components.specs.workloads.slurm_accounting import SlurmAccountingSpec, SlurmDatabaseSpec
 
 RESERVED = ("all", "default")
 """Names that Slurm interprets in any case: ``Nodes=ALL``, and the line with the defaults of later lines."""
@@ -36,14 +33,7 @@ VOLUMES = (
 
 A claim of the same name would be merged with it, and the API server rejects a volume of two types.
 """
-LEAST_MEMORY = "2Gi"
-"""Memory of the database server of which half is the smallest cache of tables that slurmdbd accepts without a warning
-(SLURM:src/plugins/accounting_storage/mysql/as_mysql.c, recommendation of 1 GiB)."""
-SYSTEM_DATABASES = ("information_schema", "mysql", "performance_schema", "sys")
-DATABASE_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 MOUNT_PATH = r"^/[a-z0-9][-a-z0-9_]*(/[a-z0-9][-a-z0-9_]*)*$"
-DatabaseName = Annotated[str, StringConstraints(pattern=DATABASE_NAME)]
-"""Name of a database, or of its user."""
 SYSTEM_PATHS = (
     "/bin",
     "/boot",
@@ -72,79 +62,6 @@ class SlurmControllerSpec(Spec):
     """Storage class of the volume, one of the cluster's ``storage``, whose volumes outlive nodes. It never changes."""
     size: Quantity = "16Gi"
     """Size of the volume. It never changes."""
-
-
-class SlurmBackupSpec(CheckedSpec):
-    """Dumps of the accounting's database in a bucket. A rule of the bucket defines how long they are kept."""
-
-    schedule: CronSchedule
-    """Schedule of the dumps, in UTC."""
-    bucket: DnsLabel
-    """Bucket of the dumps, in the folder ``slurm/`` and the name of the cluster: a bucket of the tenant's ``buckets``
-    with keys in namespace ``slurm-cluster``, or, with ``endpoint``, a bucket of that store."""
-    endpoint: HttpsUrl | None = None
-    """URL of another S3-compatible store, outside the cluster. By default the store of the tenant's bucket."""
-    secret: DnsLabel | None = None
-    """With ``endpoint``, Secret in namespace ``slurm-cluster`` of the cluster with ``AWS_ACCESS_KEY_ID`` and
-    ``AWS_SECRET_ACCESS_KEY``, which may write objects of the bucket."""
-
-    def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a store without keys, and keys without a store."""
-        if self.endpoint and not self.secret:
-            text = "is required with endpoint; write secret: slurm-backup, or remove endpoint for a bucket of buckets"
-            yield ConstraintViolation(text, ("secret",))
-        if self.secret and not self.endpoint:
-            text = "has no effect on a bucket of buckets, which has its own keys; remove it, or write endpoint"
-            yield ConstraintViolation(text, ("secret",), self.secret)
-
-
-class SlurmDatabaseSpec(CheckedSpec):
-    """Database server (MariaDB) of the accounting, one pod in namespace ``slurm-cluster`` with a volume."""
-
-    storage_class: DnsLabel
-    """Storage class of the volume, one of the cluster's ``storage``, whose volumes outlive nodes. It never changes."""
-    size: Quantity
-    """Size of the volume, at least ``memory``, such as ``50Gi``. It can grow if the class expands volumes."""
-    memory: Quantity = "8Gi"
-    """Memory of the pod, half of which caches tables. Larger tables need more, in particular when a new release of
-    Slurm converts them. A change restarts the server."""
-    backup: SlurmBackupSpec | None = None
-    """Dumps to a bucket; none by default."""
-
-    def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield less memory than slurmdbd accepts without a warning, and a volume that the redo log could fill."""
-        if bytes_of(self.memory) < bytes_of(LEAST_MEMORY):
-            text = f"leaves a cache of tables below the recommendation of Slurm; write at least {LEAST_MEMORY}"
-            yield ConstraintViolation(text, ("memory",), self.memory)
-        if bytes_of(self.size) < bytes_of(self.memory):
-            text = f"is less than memory, of which the redo log takes an eighth; write at least {self.memory}"
-            yield ConstraintViolation(text, ("size",), self.size)
-
-
-class SlurmAccountingSpec(CheckedSpec):
-    """Accounting (slurmdbd) with a database of MySQL or MariaDB: an existing one, or one that the library creates."""
-
-    endpoint: Endpoint | None = None
-    """Host and port of an existing database, such as ``mysql.example:3306``, instead of ``server``."""
-    server: SlurmDatabaseSpec | None = None
-    """Database server that the library creates, instead of ``endpoint``."""
-    database: DatabaseName = "slurm_acct_db"
-    """Name of the database. In an existing server it exists, or the user may create it."""
-    user: DatabaseName = "slurm"
-    """User of the database."""
-    password_secret: DnsLabel
-    """Secret in namespace ``slurm-cluster`` of the cluster with the password of the user, under the key
-    ``password``."""
-
-    def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield both sources of a database or neither, and databases that a server has for itself."""
-        if self.endpoint and self.server:
-            yield ConstraintViolation("cannot be combined with endpoint; remove one of the two", ("server",))
-        elif not (self.endpoint or self.server):
-            yield ConstraintViolation("has neither endpoint nor server; write one of the two")
-        if self.server and self.database in SYSTEM_DATABASES:
-            text = "is a database of the server itself; write another name"
-            yield ConstraintViolation(text, ("database",), self.database)
 
 
 class SlurmLoginSpec(CheckedSpec):
@@ -204,6 +121,21 @@ class SlurmPartitionSpec(Spec):
     """Priority of the partition: jobs of a higher one are scheduled first (``PriorityTier``)."""
 
 
+class SlurmScriptSpec(CheckedSpec):
+    """Script that Slurm runs on each node of a job, as root in the pod of the node and without a search path."""
+
+    name: ShortName
+    """Name of the script, unique in its list."""
+    script: Annotated[str, StringConstraints(max_length=16384)]
+    """Text of the script. Its first line names an interpreter of the image of slurmd, such as ``#!/bin/sh``."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a script that slurmd cannot execute."""
+        if not self.script.startswith("#!/"):
+            text = "has no interpreter in its first line, so slurmd cannot execute it; begin with #!/bin/sh"
+            yield ConstraintViolation(text, ("script",))
+
+
 class SlurmSpec(CheckedSpec):
     """Slurm cluster on pools of a tenant cluster, created by the operator of the add-on ``slurm``."""
 
@@ -222,6 +154,12 @@ class SlurmSpec(CheckedSpec):
     gpu_check: bool = False
     """Whether each node counts its GPUs before and after a job (Slurm's prolog and epilog). A node on which a GPU does
     not answer is drained. A batch job that has not started is queued again for other nodes."""
+    prolog: tuple[SlurmScriptSpec, ...] = Field(default=(), max_length=16)
+    """Scripts before a job, in this order, after ``gpu_check``. If one fails, the next ones do not run, Slurm drains
+    the node, and a batch job is queued again for other nodes."""
+    epilog: tuple[SlurmScriptSpec, ...] = Field(default=(), max_length=16)
+    """Scripts after a job, in this order, before ``gpu_check``. They also run on a node whose ``prolog`` failed. If one
+    fails, the next ones do not run, and Slurm drains the node."""
     keys_secret: DnsLabel = "slurm-keys"  # noqa: S105 - a name
     """Secret in namespace ``slurm-cluster`` of the cluster with the keys ``slurm.key`` and ``jwt.key``, by which the
     daemons trust each other and tokens. It never changes."""
@@ -271,11 +209,13 @@ class SlurmSpec(CheckedSpec):
                 yield ConstraintViolation(text, path, name)
 
     def _repeated(self) -> Iterator[ConstraintViolation]:
-        """Yield partitions and volumes whose name or path another entry has."""
+        """Yield partitions, volumes and scripts whose name or path another entry has."""
         for key, listing, field in (
             ("partitions", self.partitions, "name"),
             ("volumes", self.volumes, "name"),
             ("volumes", self.volumes, "path"),
+            ("prolog", self.prolog, "name"),
+            ("epilog", self.epilog, "name"),
         ):
             values = [getattr(entry, field) for entry in listing]
             for at, value in enumerate(values):

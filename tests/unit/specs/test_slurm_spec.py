@@ -13,6 +13,7 @@ from components.specs.workloads.slurm import SlurmSpec
 MAIN = {"name": "main", "pools": ["a"]}
 BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}
 SERVER = {"storage_class": "shared", "size": "20Gi"}
+SCRIPT = {"name": "clean", "script": "#!/bin/sh\n"}
 DUMPS = ("accounting", "server", "backup")
 VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
 
@@ -49,6 +50,16 @@ def dumped(backup: dict[str, Any]) -> dict[str, Any]:
             {"volumes": [VOLUME, {**VOLUME, "name": "more"}]},
             ("volumes", 1, "path"),
             "volumes[0] has the same path; write another one",
+        ),
+        (
+            {"prolog": [SCRIPT, SCRIPT]},
+            ("prolog", 1, "name"),
+            "prolog[0] has the same name; write another one",
+        ),
+        (
+            {"epilog": [{"name": "clean", "script": "rm -rf /tmp/scratch"}]},
+            ("epilog", 0, "script"),
+            "has no interpreter in its first line, so slurmd cannot execute it; begin with #!/bin/sh",
         ),
         (
             {"keys_secret": "users", "login": {"users_secret": "users"}},

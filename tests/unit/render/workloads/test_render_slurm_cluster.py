@@ -14,6 +14,8 @@ from slurm_clusters import slurm_input
 from small_region import changed
 
 from components.inputs.workloads.slurm import of_cluster
+from components.lookups.effects.changes import changes
+from components.lookups.effects.effect import Effect
 from components.lookups.pools import clusters
 from components.programs.slurm_topology import place_of
 from components.render.manifest import Manifest
@@ -195,14 +197,58 @@ def test_a_pool_without_gpus_has_no_gres(laptop: Environment) -> None:
     assert plain.gres == ""
 
 
-def test_slurm_queues_jobs_again_and_drains_nodes_whose_gpus_fail(laptop: Environment) -> None:
-    objects = {(item.kind, item.name): item for item in objects_of(slurm_input(laptop))}
-    controller = spec(objects, "Controller")
+NONE: dict[str, Any] = {"gpu_check": False, "prolog": [], "epilog": []}
+NOHOLD = "SchedulerParameters=nohold_on_prolog_fail"
+FIRST, SECOND = ({"name": name, "script": f"#!/bin/sh\n/bin/{name}\n"} for name in ("mount", "clean"))
 
-    assert [item["name"] for item in controller["prologScriptRefs"]] == ["slurm-prolog"]
-    lines = controller["extraConf"].splitlines()
-    assert {"SchedulerParameters=nohold_on_prolog_fail", "Epilog=check-gpus.sh"} <= set(lines)
-    assert list(objects["ConfigMap", "slurm-prolog"].body["data"]) == ["check-gpus.sh"]
+
+@pytest.mark.parametrize(
+    ("scripts", "lines"),
+    [
+        ({}, []),
+        ({"gpu_check": True}, [NOHOLD, "Prolog=check-gpus.sh", "Epilog=check-gpus.sh"]),
+        ({"epilog": [FIRST]}, ["Epilog=epilog-mount.sh"]),
+        (
+            {"gpu_check": True, "prolog": [FIRST, SECOND], "epilog": [SECOND, FIRST]},
+            [
+                NOHOLD,
+                "Prolog=check-gpus.sh",
+                "Prolog=prolog-mount.sh",
+                "Prolog=prolog-clean.sh",
+                "Epilog=epilog-clean.sh",
+                "Epilog=epilog-mount.sh",
+                "Epilog=check-gpus.sh",
+            ],
+        ),
+    ],
+)
+def test_slurm_conf_names_the_scripts_in_the_order_in_which_they_run(
+    laptop: Environment, scripts: dict[str, Any], lines: list[str]
+) -> None:
+    objects = {(item.kind, item.name): item for item in objects_of(slurm_input(laptop, **{**NONE, **scripts}))}
+    controller = spec(objects, "Controller")
+    files = objects["ConfigMap", "slurm-prolog"].body["data"] if lines else {}
+
+    assert [line for line in controller["extraConf"].splitlines() if not line.startswith("Partition")] == lines
+    assert set(files) == {line.partition("=")[2] for line in lines if line != NOHOLD}
+    assert files.get("prolog-mount.sh", FIRST["script"]) == FIRST["script"]
+    mounted = [item["name"] for item in controller["configFileRefs"]]
+    assert mounted == ["slurm-topology", *(["slurm-prolog"] if lines else [])]
+
+
+def test_another_script_needs_no_restart_of_slurmctld_and_the_first_one_does(laptop: Environment) -> None:
+    def effects(**after: Any) -> set[tuple[str, Effect]]:
+        before = slurm_input(laptop, **{**NONE, "prolog": [FIRST]})
+        found = changes(objects_of(before), objects_of(slurm_input(laptop, **{**NONE, **after})))
+        return {(change.kind, change.effect) for change in found}
+
+    other = {**FIRST, "script": SECOND["script"]}
+    assert effects(prolog=[other]) == {("ConfigMap", Effect.IN_PLACE)}
+    assert effects(prolog=[FIRST, SECOND]) == {
+        ("ConfigMap", Effect.IN_PLACE),
+        ("slinky.slurm.net/Controller", Effect.IN_PLACE),
+    }
+    assert ("slinky.slurm.net/Controller", Effect.RESTARTED) in effects()
 
 
 GPU, SWITCH, DPU = ("0x10de", "0x030200"), ("0x10de", "0x068000"), ("0x15b3", "0x020000")
