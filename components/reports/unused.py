@@ -6,13 +6,15 @@ because its users order VMs in the cluster, which the data do not contain.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from components.lookups.add_ons import gives
 from components.lookups.network.fabrics import on_roce
-from components.lookups.pools import clusters, clusters_of, problem, tenant_file, vms_of
+from components.lookups.pools import DataPath, clusters, clusters_of, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
 from components.render.region.logs import log_store
 from components.specs.add_ons.add_ons import Capability
+from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.reading.loader import HOST_TESTS, REGION
 from components.specs.reading.problems import Problem
@@ -26,8 +28,9 @@ RULE = "advice.unused"
 def unused(environment: Environment) -> list[Problem]:
     """Return advice on definitions that nothing uses, and on values that have no effect, by file and line."""
     found = [*_storage(environment), *_object_stores(environment), *_networks(environment), *_fabrics(environment)]
-    found += _tests(environment)
+    found += [*_tests(environment), *_empty(environment, REGION, environment.region)]
     for tenant in environment.tenants:
+        found += _empty(environment, tenant_file(tenant), tenant)
         found += [*_vpcs(environment, tenant), *_security_groups(environment, tenant), *_ports(environment, tenant)]
         found += _sinks(environment, tenant)
     return sorted(found)
@@ -95,6 +98,20 @@ def _tests(environment: Environment) -> Iterator[Problem]:
     for name in environment.host_tests.keys() - known:
         text = f"'{name}' is not in any inventory/hall-*.csv; remove the line"
         yield problem(environment, HOST_TESTS, ("hosts", name), text, rule=RULE)
+
+
+def _empty(environment: Environment, file: str, value: Any, path: DataPath = ()) -> Iterator[Problem]:
+    """Yield keys without a value, such as a feature whose fields are all comments."""
+    if isinstance(value, Spec):
+        for key in type(value).model_fields:
+            inner = getattr(value, key)
+            if inner is None and key in value.model_fields_set:
+                text = "has no value, so it has no effect; write its value, or remove it"
+                yield problem(environment, file, (*path, key), text, rule=RULE)
+            yield from _empty(environment, file, inner, (*path, key))
+    elif isinstance(value, tuple | dict):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _empty(environment, file, inner, (*path, step))
 
 
 def _vpcs(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:

@@ -130,9 +130,13 @@ class SlurmScriptSpec(CheckedSpec):
     """Text of the script. Its first line names an interpreter of the image of slurmd, such as ``#!/bin/sh``."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a script that slurmd cannot execute."""
-        if not self.script.startswith("#!/"):
+        """Yield a script that slurmd cannot execute, and a script without a command."""
+        first, *others = self.script.splitlines() or [""]
+        if not first.startswith("#!/"):
             text = "has no interpreter in its first line, so slurmd cannot execute it; begin with #!/bin/sh"
+            yield ConstraintViolation(text, ("script",))
+        elif not any(line.strip() and not line.startswith("#") for line in others):
+            text = "has no command after its first line; write script: | and each command on a line of its own"
             yield ConstraintViolation(text, ("script",))
 
 

@@ -93,6 +93,10 @@ CASES = {
         [(TESTS, "hosts:\n", f"hosts:\n  a99-u01: {RECORD}")],
         "host_tests.yaml:LINE  hosts.a99-u01: 'a99-u01' is not in any inventory/hall-*.csv; remove the line",
     ),
+    "a feature whose fields are comments": (
+        [(GLOBEX, "    storage:", "    queues:\n    #  fair_sharing: true\n    storage:")],
+        "tenants/globex.yaml:LINE  clusters[0].queues: has no value, so it has no effect; write its value, or remove it",
+    ),
     "more rails than ports": (
         [
             (REGION, "control_planes:\n", ETHERNET),

@@ -13,7 +13,7 @@ from components.specs.workloads.slurm import SlurmSpec
 MAIN = {"name": "main", "pools": ["a"]}
 BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}
 SERVER = {"storage_class": "shared", "size": "20Gi"}
-SCRIPT = {"name": "clean", "script": "#!/bin/sh\n"}
+SCRIPT = {"name": "clean", "script": "#!/bin/sh\nexit 0\n"}
 DUMPS = ("accounting", "server", "backup")
 VOLUME = {"name": "home", "path": "/home", "storage_class": "shared", "size": "1Ti"}
 
@@ -60,6 +60,11 @@ def dumped(backup: dict[str, Any]) -> dict[str, Any]:
             {"epilog": [{"name": "clean", "script": "rm -rf /tmp/scratch"}]},
             ("epilog", 0, "script"),
             "has no interpreter in its first line, so slurmd cannot execute it; begin with #!/bin/sh",
+        ),
+        (
+            {"epilog": [{"name": "clean", "script": "#!/bin/sh rm -rf /tmp/scratch\n"}]},
+            ("epilog", 0, "script"),
+            "has no command after its first line; write script: | and each command on a line of its own",
         ),
         (
             {"keys_secret": "users", "login": {"users_secret": "users"}},
