@@ -106,7 +106,7 @@ def _empty(environment: Environment, file: str, value: Any, path: DataPath = ())
         for key in type(value).model_fields:
             inner = getattr(value, key)
             if inner is None and key in value.model_fields_set:
-                text = "has no value, so it has no effect; write its value, or remove it"
+                text = "has no value and no effect; write its value, or remove it"
                 yield problem(environment, file, (*path, key), text, rule=RULE)
             yield from _empty(environment, file, inner, (*path, key))
     elif isinstance(value, tuple | dict):

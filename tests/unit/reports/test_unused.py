@@ -95,7 +95,7 @@ CASES = {
     ),
     "a feature whose fields are comments": (
         [(GLOBEX, "    storage:", "    queues:\n    #  fair_sharing: true\n    storage:")],
-        "tenants/globex.yaml:LINE  clusters[0].queues: has no value, so it has no effect; write its value, or remove it",
+        "tenants/globex.yaml:LINE  clusters[0].queues: has no value and no effect; write its value, or remove it",
     ),
     "more rails than ports": (
         [
