@@ -64,6 +64,8 @@ class Explains(Struct):
     """Problems of ``consequences`` that are explained."""
     same_place: bool = False
     """Whether a problem explains only those at its own file and path."""
+    same_name: bool = False
+    """Whether a problem explains only those about the same undeclared name."""
 
 
 EXPLAINS = (
@@ -135,6 +137,12 @@ EXPLAINS = (
         because="the partition may mean the pool that no partition lists",
     ),
     Explains(
+        causes=(queues.names,),
+        consequences=(serving.names, buckets.namespaces),
+        same_name=True,
+        because="the name is missing in the same list",
+    ),
+    Explains(
         causes=(names.list_duplicates,),
         consequences=(buckets.one_owner,),
         same_place=True,
@@ -172,8 +180,8 @@ EXPLAINS = (
     ),
     Explains(
         causes=(control_planes.endings,),
-        consequences=(locks.allocations, references.vm_references),
-        where=lambda problem: problem.rule != rule_name(references.vm_references) or problem.path == "vms.cluster",
+        consequences=(locks.allocations, references.vm_references, buckets.references),
+        where=lambda problem: problem.rule == rule_name(locks.allocations) or problem.path.endswith("cluster"),
         because="the cluster keeps its name, and its hosts are released in a second step",
     ),
     Explains(
@@ -225,10 +233,18 @@ def _explained(row: Explains, findings: Findings) -> Iterator[tuple[Rule, Proble
     causes = [rule for rule in row.causes if advisory_period(rule) is None]
     reported = [problem for rule in causes for problem in findings.get(rule, ()) if row.of(problem)]
     places = {(problem.file, problem.path) for problem in reported}
+    declared = {_undeclared(problem) for problem in reported}
     for rule in row.consequences if places else ():
         for problem in findings.get(rule, ()):
-            if row.where(problem) and (not row.same_place or (problem.file, problem.path) in places):
+            is_here = not row.same_place or (problem.file, problem.path) in places
+            is_named = not row.same_name or _undeclared(problem) in declared
+            if row.where(problem) and is_here and is_named:
                 yield rule, problem
+
+
+def _undeclared(problem: Problem) -> str:
+    """Return the name that a problem reports as undeclared, with the list that lacks it."""
+    return f"{problem.file} {problem.text.partition(' (declared')[0]}"
 
 
 def explanations() -> dict[str, list[str]]:

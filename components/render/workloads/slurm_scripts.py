@@ -2,8 +2,9 @@
 
 slurmctld sends each file to the nodes that a line of slurm.conf names without a path (SLURM:src/common/fetch_config.c).
 slurmd runs the files in the order of the lines, and stops at the first failure
-(SLURM:src/plugins/prep/script/prep_script_slurmd.c). The operator sorts the lines of ``prologScriptRefs`` by file, and
-rejects a file of both lists, so the library writes the lines, and the operator mounts the files only.
+(SLURM:src/plugins/prep/script/prep_script_slurmd.c). The library writes the lines, and the operator only mounts the
+files: it would sort the lines of ``prologScriptRefs`` by file, and does not watch the ConfigMap for further files
+(SLURMOP:internal/controller/controller/controller_controller.go).
 """
 
 from collections.abc import Iterator

@@ -96,7 +96,7 @@ def canaries(environment: Environment) -> Iterator[Problem]:
     """Report pools whose canary wave would be the whole pool."""
     for placed in pools(environment):
         canary, nodes = placed.pool.rollout.canary, wanted_nodes(environment, placed.pool)
-        if canary and canary >= nodes:
+        if 0 < nodes <= canary:  # A pool without nodes is retired, or has an instance type that is not declared.
             text = f"{canary} of {nodes} nodes would leave no node on the old image"
             text += f"; write at most {nodes - 1}" if nodes > 1 else "; write 0"
             yield problem(environment, placed.file, (*placed.path, "rollout", "canary"), text)

@@ -6,6 +6,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
+from workload_consequences import WORKLOADS
 
 from components.rules import consequences
 from components.rules.checks import descriptions
@@ -50,22 +51,6 @@ SCRATCH = [
     [REGION, "storage:\n", "storage:\n  - {name: scratch, driver: topolvm, device_class: fast, encrypted: true}\n"],
     [GLOBEX, "storage: [shared-vast]", "storage: [shared-vast, scratch]"],
 ]
-LAB = "{name: lab, instance_type: h100-ib-8, nodes: 4}"
-LOCKED = f"{LAB[:-1]}, taints: [{{key: slinky.slurm.net/slurm, effect: NoExecute}}]}}"
-SLURM = """    slurm: {partitions: [{name: main, pools: [labs]}], controller: {storage_class: shared-vast}}
-    namespaces:"""
-STORE = "object_stores: [{name: objects, endpoint: https://objects.cloud.example}]\nspares: 2%"
-BUCKETS = "buckets:\n" + 2 * "  - {name: runs, store: objects, quota: 1Ti}\n" + "vpcs:\n"
-SERVING = """    queues:
-      {queued: pods, classes: {serving: high}, teams: [{name: a, namespaces: [nightly], nodes: {lab: 4}}]}
-    serving: {priority: high, endpoints: [{name: chat, namespace: nightly, pool: lab, groups: 5}]}
-    namespaces:"""
-DUMPS = """    slurm:
-      {partitions: [{name: main, pools: [lab]}], controller: {storage_class: shared-vast}, accounting: {password_secret:
-      db, server: {storage_class: shared-vast, size: 20Gi, backup: {schedule: "0 2 * * *", bucket: runs}}}}
-    namespaces:"""
-TWICE = [[REGION, "spares: 2%", STORE], [GLOBEX, "vpcs:\n", BUCKETS]]
-RENAMED = [GLOBEX, LAB, LAB.replace("lab", "other", 1)]
 GIVEN = "load_balancers: 10.65.17.0/26"
 """End of the first VPC in the lock file, after which manual edits insert text."""
 
@@ -208,39 +193,11 @@ CASES = [
         [[ACME, "name: acme-train\n", "name: acme-learn\n"], [ACME, "cluster: acme-train", "cluster: acme-learn"]],
     ),
     ("storage.encrypted-disks", "storage.volume-groups", SCRATCH),
-    (
-        "inventory.rack-sizes",
-        "queues.quotas",
-        [
-            [
-                "../catalog/instance_types.yaml",
-                "    nodes_per_rack: 8\n    root_device",
-                "    nodes_per_rack: 3\n    scale: rack\n    root_device",
-            ],
-            [GLOBEX, "lab, instance_type: h100-ib-8, nodes: 4", "lab, instance_type: h100-ib-8, racks: 1"],
-            [
-                GLOBEX,
-                "    namespaces:",
-                "    queues: {teams: [{name: jobs, namespaces: [nightly], nodes: {lab: 4}}]}\n    namespaces:",
-            ],
-        ],
-    ),
-    ("slurm.partition-pools", "slurm.unused-locks", [[GLOBEX, LAB, LOCKED], [GLOBEX, "    namespaces:", SLURM]]),
-    ("names.list-duplicates", "buckets.one-owner", TWICE),
-    ("serving.queued", "serving.pool-room", [[GLOBEX, "    namespaces:", SERVING]]),
-    (
-        "names.list-duplicates",
-        "endpoint-services.buckets",
-        [*TWICE, [GLOBEX, "    namespaces:", SERVING.replace("groups: 5", "bucket: runs")]],
-    ),
-    ("names.list-duplicates", "slurm.backup-buckets", [*TWICE, [GLOBEX, "    namespaces:", DUMPS]]),
-    ("node-pools.endings", "slurm.partition-pools", [RENAMED, [GLOBEX, "    namespaces:", DUMPS]]),
-    ("node-pools.endings", "queues.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
-    ("node-pools.endings", "serving.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
     ("networks.vpc-sizes", "more-prefixes.sizes", [MORE_HOSTS, ALLOCATE, [ACME, "size: /25", "size: /32"]]),
+    *WORKLOADS,
 ]
 """Cause, consequence, and edits of the example that cause both. An edit with one item is a missing file."""
 
