@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from environment_data import ENVIRONMENTS, REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
+from components.lookups.pools import clusters
 from components.lookups.slices import Slice, slices
 from components.render.manifest import objects
 from components.rules.checks import check
@@ -97,3 +99,22 @@ def test_no_python_names_an_environment() -> None:
     ]
     assert named == []
     assert len(files) > 100
+
+
+def workloads() -> Iterator[str]:
+    """Yield the names of the workload platforms that clusters of the references order."""
+    for environment in map(loaded, environments(ENVIRONMENTS)):
+        yield from ("object store" for store in environment.region.object_stores if store.seaweedfs)
+        for cluster in (placed.cluster for placed in clusters(environment)):
+            yield from (name for name in ("slurm", "queues", "serving") if getattr(cluster, name))
+            yield from ("autoscaling" for pool in cluster.pools if pool.autoscaling)
+            if cluster.slurm:
+                server = cluster.slurm.database_server
+                yield from ("scripts" for _ in (*cluster.slurm.prolog, *cluster.slurm.epilog))
+                yield from ("dumps to a bucket" for backup in (server and server.backup,) if backup)
+
+
+def test_each_workload_platform_is_in_a_reference() -> None:
+    platforms = {"slurm", "scripts", "dumps to a bucket", "queues", "serving", "autoscaling", "object store"}
+
+    assert set(workloads()) == platforms
