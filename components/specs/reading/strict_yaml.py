@@ -198,7 +198,7 @@ class StrictYamlReader:
         self._path[-1] = key
         self._reject_references(event)
         if event.style:
-            self._reject_escapes(event)
+            self._reject_escapes(event, key)
         elif not _ORDINARY.fullmatch(key):
             self._reject_trap(event, _key_trap(key), is_key=True)
         return key
@@ -207,7 +207,8 @@ class StrictYamlReader:
         text: str = event.value
         if event.style:
             if event.style == '"':
-                self._reject_escapes(event)
+                # Line breaks are visible in a block, which other tools write in quotes.
+                self._reject_escapes(event, text.replace("\n", ""))
             return text
         if _ORDINARY.fullmatch(text) or not self._path:
             return text
@@ -227,8 +228,8 @@ class StrictYamlReader:
             tag = shortened(event.tag.replace("tag:yaml.org,2002:", "!!"))
             self._problem(event, f"tags are not supported; remove {tag}")
 
-    def _reject_escapes(self, event: Any) -> None:
-        if not event.value.isprintable():
+    def _reject_escapes(self, event: Any, text: str) -> None:
+        if not text.isprintable():
             got = shown(shown_at(self._path, event.value))
             self._problem(event, f"contains an invisible character (got {got}); remove it")
 

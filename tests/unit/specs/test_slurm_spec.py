@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 from slurm_clusters import SPEC
 
+from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.workloads.slurm import SlurmSpec
 
 MAIN = {"name": "main", "pools": ["a"]}
@@ -145,3 +146,8 @@ def test_a_contradiction_is_reported_at_its_place(
 
 def test_pools_of_all_partitions_are_listed_once() -> None:
     assert SlurmSpec.model_validate(SPEC).pools == ("train", "infer")
+
+
+@pytest.mark.parametrize("text", ['script: "#!/bin/sh\\nexit 0\\n"\n', "script: |\n  #!/bin/sh\n  exit 0\n"])
+def test_a_script_is_read_from_quotes_and_from_a_block(text: str) -> None:
+    assert StrictYamlReader("tenant.yaml").read(text)[0] == {"script": "#!/bin/sh\nexit 0\n"}
