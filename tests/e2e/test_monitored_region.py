@@ -17,7 +17,7 @@ import pytest
 import urllib3
 from broken_nodes import CHECK
 from host_power import HOST
-from local_region import LocalRegion, gone_at_the_end, wait_until
+from local_region import LocalRegion, deleted_at_exit, wait_until
 
 from jacquard.lab.rehearsal.monitoring import programs
 from jacquard.lab.toolchain import binaries
@@ -69,7 +69,7 @@ def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
             binaries.path(program)
     except ToolchainError as error:
         pytest.skip(f"NO MONITORING: {error}; JACQUARD_MONITORING=on make setup builds it")
-    with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("monitored"))) as region:
+    with deleted_at_exit(LocalRegion(tmp_path_factory.mktemp("monitored"))) as region:
         region.variables["JACQUARD_MONITORING"] = "on"
         region.edit("laptop/tenants/acme.yaml", "    add_ons: default\n", "    add_ons: [default, monitoring]\n")
         outcome = region.jacquard("up", region.environment)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.network.dns import NAMES
@@ -34,7 +34,7 @@ def region(tmp_path: Path) -> Iterator[LocalRegion]:
                 link.symlink_to(entry)
     local = LocalRegion(tmp_path)
     local.variables["JACQUARD_CACHE"] = str(tmp_path / "cache")
-    with gone_at_the_end(local):
+    with deleted_at_exit(local):
         local.up()
         yield local
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from broken_nodes import MACHINE
 from fake_slurmrestd import FakeSlurmrestd
-from local_region import ENVIRONMENT, UP, LocalRegion, gone_at_the_end, wait_until
+from local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
 from pools_of_four import CLUSTER, NEXT, edit, edit_pools, region_of
 from programs import Programs
 
@@ -108,7 +108,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     train = {"nodes": len(NODES), "taints": [lock], "rollout": {"strategy": "idle", "max_unavailable": 1}}
     slurmrestd, started = FakeSlurmrestd(NODES), Programs(folder)
     try:
-        with gone_at_the_end(region_of(folder, {"services": {"nodes": 1}, POOL: train}, racks=1)) as region:
+        with deleted_at_exit(region_of(folder, {"services": {"nodes": 1}, POOL: train}, racks=1)) as region:
             edit(region, _with_slurm)
             region.up()
             secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "slurm-keys", "namespace": NAMESPACE}}

@@ -168,9 +168,6 @@ def deleted_at_exit(region: LocalRegion) -> Iterator[LocalRegion]:
         delete_region(region)
 
 
-gone_at_the_end = deleted_at_exit  # The former name, which tests/e2e/test_slurm_promotion.py imports.
-
-
 def wait_until(
     reached: Callable[[], bool], *, timeout_seconds: float, what: str, during: subprocess.Popen[str] | None = None
 ) -> None:
