@@ -51,17 +51,17 @@ def offered_buckets(
     Namespace ``slurm-cluster`` exists after other namespaces: Slurm's input has the buckets with keys there.
     """
     stores = {store.name: store for store in environment.region.object_stores}
-    vpc, tenant = environment.allocations.vpcs[placed.cluster.vpc], placed.tenant
-    numbers = vpc.of_cluster(placed.cluster.name)
-    for spec in tenant.buckets:
+    cluster = placed.cluster
+    for spec in placed.tenant.buckets:
         for access in spec.access:
-            namespaces = tuple(filter(chosen, access.namespaces)) if access.cluster == placed.cluster.name else ()
+            namespaces = tuple(filter(chosen, access.namespaces)) if access.cluster == cluster.name else ()
             if namespaces:
+                numbers = environment.allocations.vpcs[cluster.vpc].of_cluster(cluster.name)
                 yield OfferedBucket(
                     spec=spec,
                     store=stores[spec.store],
                     rights=access.rights,
                     namespaces=namespaces,
-                    bucket=spec.name_in_store(tenant.tenant),
+                    bucket=spec.name_in_store(placed.tenant.tenant),
                     networks=tuple(str(prefix) for kind in ("hosts", "pods") for prefix in numbers.of_kind(kind)),
                 )
