@@ -1,8 +1,7 @@
 """Table of the families to build, in build order.
 
-Expected times were measured on two cores from an empty cache, in this order (later rows reuse compiled packages); those
-of Cluster API, helm, Node Feature Discovery and node-problem-detector on a busy machine. Disk is the peak size that a
-row adds to the caches of the build. Both are informational and not part of the row's key.
+Expected times were measured on two cores from an empty cache, in this order; later rows reuse compiled packages. Disk
+is the peak size that a row adds to the caches of the build. Both are informational and not part of the row's key.
 """
 
 from jacquard.lab.toolchain.family import Binary, Data, Family
@@ -41,7 +40,7 @@ _REGION = (
         name="etcd",
         module="go.etcd.io/etcd/server/v3",
         aligned=True,
-        binaries=(Binary(name="etcd", package="go.etcd.io/etcd/server/v3", expected_seconds=45),),
+        binaries=(Binary(name="etcd", package="go.etcd.io/etcd/server/v3", expected_seconds=40),),
         disk_bytes=700 << 20,
     ),
     Family(
@@ -49,7 +48,7 @@ _REGION = (
         module="sigs.k8s.io/kwok",
         aligned=True,
         binaries=(
-            Binary(name="kwok", package="sigs.k8s.io/kwok/cmd/kwok", expected_seconds=80),
+            Binary(name="kwok", package="sigs.k8s.io/kwok/cmd/kwok", expected_seconds=60),
             Binary(name="kwokctl", package="sigs.k8s.io/kwok/cmd/kwokctl", expected_seconds=10),
         ),
         disk_bytes=1300 << 20,
@@ -57,7 +56,7 @@ _REGION = (
     Family(
         name="pulumi",
         module="github.com/pulumi/pulumi/pkg/v3",
-        binaries=(Binary(name="pulumi", package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", expected_seconds=200),),
+        binaries=(Binary(name="pulumi", package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", expected_seconds=180),),
         data=(
             Data(
                 name="pulumi-sdk",
@@ -74,11 +73,11 @@ _REGION = (
         module="k8s.io/kubernetes",
         aligned=True,
         binaries=(
-            Binary(name="kube-apiserver", package="k8s.io/kubernetes/cmd/kube-apiserver", expected_seconds=190),
+            Binary(name="kube-apiserver", package="k8s.io/kubernetes/cmd/kube-apiserver", expected_seconds=130),
             Binary(
                 name="kube-controller-manager",
                 package="k8s.io/kubernetes/cmd/kube-controller-manager",
-                expected_seconds=55,
+                expected_seconds=50,
             ),
             Binary(name="kube-scheduler", package="k8s.io/kubernetes/cmd/kube-scheduler", expected_seconds=5),
             Binary(name="kubectl", package="k8s.io/kubernetes/cmd/kubectl", expected_seconds=20),
@@ -90,7 +89,7 @@ _REGION = (
         name="cluster-api",
         module="sigs.k8s.io/cluster-api",
         aligned=True,
-        binaries=(Binary(name="cluster-api-manager", package="sigs.k8s.io/cluster-api", expected_seconds=60),),
+        binaries=(Binary(name="cluster-api-manager", package="sigs.k8s.io/cluster-api", expected_seconds=30),),
         data=(
             Data(
                 name="cluster-api",
@@ -113,7 +112,7 @@ _REGION = (
         name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
         module="helm.sh/helm/v4",
         aligned=True,
-        binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=45),),
+        binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=20),),
         disk_bytes=1200 << 20,
     ),
     Family(
@@ -121,7 +120,7 @@ _REGION = (
         module="sigs.k8s.io/node-feature-discovery",
         aligned=True,
         binaries=(
-            Binary(name="nfd-master", package="sigs.k8s.io/node-feature-discovery/cmd/nfd-master", expected_seconds=10),
+            Binary(name="nfd-master", package="sigs.k8s.io/node-feature-discovery/cmd/nfd-master", expected_seconds=5),
         ),
         stamps=("sigs.k8s.io/node-feature-discovery/pkg/version.version={version}",),
         disk_bytes=1400 << 20,
@@ -134,7 +133,7 @@ _REGION = (
             Binary(
                 name="node-problem-detector",
                 package="k8s.io/node-problem-detector/cmd/nodeproblemdetector",
-                expected_seconds=10,
+                expected_seconds=5,
             ),
         ),
         data=(Data(name="node-problem-monitors", module="k8s.io/node-problem-detector", contents=("config",)),),

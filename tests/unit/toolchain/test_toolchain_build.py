@@ -84,7 +84,7 @@ def test_a_family_that_another_clone_has_built_meanwhile_is_not_built_again(go: 
     binary = binaries.path("etcd")
     before = binary.stat()
 
-    assert built(ETCD, go=go) == ["  build                       etcd: about 45 s on two cores"]
+    assert built(ETCD, go=go) == ["  build                       etcd: about 40 s on two cores"]
     assert binary.stat() == before
 
 
@@ -105,7 +105,7 @@ def test_a_failed_build_names_its_log_and_is_resumed(cache: Path, go: Tool, monk
 
     monkeypatch.delenv("FAKE_GO_FAILS")
     assert built(KWOK, go=go) == [
-        "  build                       kwok: about 1 min 30 s on two cores",
+        "  build                       kwok: about 1 min 10 s on two cores",
         f"  kwok                        {KWOK.version} already built before the interruption",
         f"  kwokctl                     {KWOK.version}",
     ]
