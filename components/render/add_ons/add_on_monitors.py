@@ -214,7 +214,8 @@ def _kubelets() -> Iterator[dict[str, Any]]:
     weeks late (KUBERNETES:staging/src/k8s.io/client-go/util/certificate/certificate_manager.go,
     KUBERNETES:cmd/kube-controller-manager/app/options/csrsigningcontroller.go).
     """
-    left = '{__name__=~"kubelet_certificate_manager_(client|server)_ttl_seconds",job="kubelet"}'
+    # Without the name of the metric: Prometheus rejects a result with two alerts for one node, which differ only in it.
+    left = 'min without () ({__name__=~"kubelet_certificate_manager_(client|server)_ttl_seconds",job="kubelet"})'
     for severity, days, text in (
         ("warning", _LATE_DAYS, "A kubelet did not renew its certificate"),
         ("critical", _LAST_DAYS, "A kubelet did not renew its certificate, which expires within a day"),

@@ -138,7 +138,9 @@ def etcd_rules(name: str, namespace: str, data_stores: Iterable[str], thresholds
 
 def secret_rules(name: str, namespace: str) -> Manifest:
     """Return the alerts of External Secrets Operator, based on its condition metrics."""
-    failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
+    # Without the name of the metric: Prometheus rejects a result with two alerts that differ only in it.
+    text = "An ExternalSecret or PushSecret fails to synchronize: its target is missing or out of date."
+    condition = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"}'
     alerts = [
         alert(
             "SecretsOperatorDown",
@@ -146,12 +148,7 @@ def secret_rules(name: str, namespace: str) -> Manifest:
             f'absent(up{{job="{name}"}} == 1)',
             "External Secrets Operator is down: Secrets are not copied or refreshed.",
         ),
-        alert(
-            "SecretNotCopied",
-            "warning",
-            failed,
-            "An ExternalSecret or PushSecret fails to synchronize: its target is missing or out of date.",
-        ),
+        alert("SecretNotCopied", "warning", f"max without () ({condition}) == 1", text),
     ]
     return prometheus_rule(name, "secrets", alerts, {}, namespace=namespace, labels={})
 
