@@ -36,16 +36,21 @@ class Alert:
     """Cluster that evaluates the rule: the management cluster for rules over the metrics store."""
 
 
-def alerts_of(name: str) -> list[Alert]:
-    """Return the alerts of all rendered rules of a reference environment. The inventory has no rules."""
+def rules_of(name: str) -> list[Manifest]:
+    """Return all rendered rules of a reference environment. The inventory has no rules."""
     environment = reference(name)
     return [
-        alert
+        item
         for part in slices(environment)
         if part.kind is not SliceKind.INVENTORY
         for item in objects(manifests(environment, part))
-        for alert in _alerts(item)
+        if item.kind in RULES
     ]
+
+
+def alerts_of(name: str) -> list[Alert]:
+    """Return the alerts of all rendered rules of a reference environment."""
+    return [alert for item in rules_of(name) for alert in _alerts(item)]
 
 
 def _alerts(item: Manifest) -> Iterator[Alert]:

@@ -30,7 +30,7 @@ environment variables:
   JACQUARD_CACHE       folder that all clones share; default "jacquard" in the user's cache folder
   JACQUARD_HOME        folder of this clone's regions and state; default a folder in the cache
   JACQUARD_CLUSTER     kwok (default), kind or context:<name>; kind needs no Kubernetes binaries
-  JACQUARD_MONITORING  on: also Prometheus and Alertmanager for the local region, about 8 minutes to build; off
+  JACQUARD_MONITORING  on: also Prometheus and Alertmanager for the local region, about 4 minutes to build; off
   JACQUARD_SPEED       factor on the delays of simulated hardware (default 1; 10 is ten times faster)
   JACQUARD_BINARIES    folder whose binaries take precedence over the built ones (for work on this repository)
 """

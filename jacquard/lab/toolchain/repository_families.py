@@ -93,7 +93,8 @@ NIGHTLY = (
         name="prometheus",  # for tests and local regions; the first release that builds without service discoveries
         module="github.com/prometheus/prometheus",
         binaries=(
-            Binary(name="prometheus", package="github.com/prometheus/prometheus/cmd/prometheus", expected_seconds=400),
+            Binary(name="prometheus", package="github.com/prometheus/prometheus/cmd/prometheus", expected_seconds=170),
+            Binary(name="promtool", package="github.com/prometheus/prometheus/cmd/promtool", expected_seconds=30),
         ),
         tags="remove_all_sd",
         disk_bytes=1500 << 20,
