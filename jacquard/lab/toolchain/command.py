@@ -35,8 +35,8 @@ environment variables:
   JACQUARD_BINARIES    folder whose binaries take precedence over the built ones (for work on this repository)
 """
 _VERBS = {
-    "setup": "set up everything (default)",
-    "controllers": "set up everything, with the controllers of add-ons that a region simulates otherwise",
+    "setup": "set up everything that a region needs (default)",
+    "controllers": "the same, with the controllers of add-ons that a region simulates otherwise",
     "python": "create the virtual environment only: enough for check, impact, render, allocate, promote and show",
     "linters": "build the linters that are not on a package index",
     "nightly": "build the programs that only nightly tests run",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.operators.releases.installed import HELM
+from jacquard.lab.rehearsal.operators.releases.installed import HELM, cluster_of
+from jacquard.lab.rehearsal.operators.view import reported
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError
 from jacquard.providers.kube.objects import dig
@@ -76,14 +77,14 @@ def each(api: ApiServer, version: str, kind: str) -> list[Object]:
 def observe(apis: Apis) -> Observed | None:
     """Return the present objects; None before the release of the management cluster is installed."""
     management = apis.of(MANAGEMENT)
-    releases = [release for release in each(management, HELM, "HelmRelease") if _is_ready(release)]
-    own = next((release for release in _of_chart(releases, CHART) if _cluster(release) is None), None)
+    releases = [release for release in each(management, HELM, "HelmRelease") if reported(release, "Ready")]
+    own = next((release for release in _of_chart(releases, CHART) if not cluster_of(release)), None)
     if own is None:
         return None
-    with_gpus = {_cluster(release) for release in _of_chart(releases, GPU_CHART)}
+    with_gpus = {cluster_of(release) for release in _of_chart(releases, GPU_CHART)}
     agents = {}
     for release in _of_chart(releases, CHART):
-        if cluster := _cluster(release):
+        if cluster := cluster_of(release):
             labels = dig(release, "spec", "values", "prometheus", "prometheusSpec", "externalLabels") or {}
             found = tuple(each(apis.of(cluster), "v1", "Node"))
             agents[cluster] = Agent({"cluster": cluster, **labels}, found, cluster in with_gpus)
@@ -98,14 +99,3 @@ def observe(apis: Apis) -> Observed | None:
 
 def _of_chart(releases: list[Object], chart: str) -> Iterator[Object]:
     return (release for release in releases if dig(release, "spec", "chartRef", "name") == chart)
-
-
-def _cluster(release: Object) -> str | None:
-    """Return the cluster of a tenant to which a release belongs; None for the management cluster."""
-    secret = dig(release, "spec", "kubeConfig", "secretRef", "name")
-    return str(secret).removesuffix("-kubeconfig") if secret else None
-
-
-def _is_ready(release: Object) -> bool:
-    found = dig(release, "status", "conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in found)

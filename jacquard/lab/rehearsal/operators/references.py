@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
+from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE, cluster_of
 from jacquard.lab.rehearsal.operators.releases.services import unplaced
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, reported
 from jacquard.providers.kube.objects import dig
@@ -167,7 +167,7 @@ def _missing_namespaces(obj: Object, hosted: Callable[[str], View | None]) -> li
     Flux does not create namespaces there (upstream fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig
     reference; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, Target namespace).
     """
-    cluster, target = _cluster(obj), _target(obj, hosted)
+    cluster, target = cluster_of(obj), _target(obj, hosted)
     if obj["kind"] not in _NAMESPACES or not cluster:
         return []
     if target is None:
@@ -181,14 +181,9 @@ def _missing_namespaces(obj: Object, hosted: Callable[[str], View | None]) -> li
     ]
 
 
-def _cluster(obj: Object) -> str:
-    """Return the cluster to which Flux applies ``obj``; empty for its own cluster."""
-    return str(dig(obj, "spec", "kubeConfig", "secretRef", "name") or "").removesuffix("-kubeconfig")
-
-
 def _target(obj: Object, hosted: Callable[[str], View | None]) -> View | None:
     """Return the cluster to which Flux applies ``obj``; None for its own cluster, or if it does not respond."""
-    return hosted(_cluster(obj)) if _cluster(obj) else None
+    return hosted(cluster_of(obj)) if cluster_of(obj) else None
 
 
 def values(obj: Any, path: str) -> Iterator[Any]:

@@ -50,6 +50,11 @@ def is_of(cluster: str, obj: Object) -> bool:
     return bool(dig(obj, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig")
 
 
+def cluster_of(obj: Object) -> str:
+    """Return the cluster to which Flux applies ``obj``; empty for its own cluster."""
+    return str(dig(obj, "spec", "kubeConfig", "secretRef", "name") or "").removesuffix("-kubeconfig")
+
+
 def source_of(view: View, obj: Object, field: str = "chartRef") -> Object | None:
     """Return the source that a field of a Flux object refers to, by default in the object's namespace."""
     reference = dig(obj, "spec", field) or {}
