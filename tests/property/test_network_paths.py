@@ -68,7 +68,7 @@ def _public(environment: Environment, vpc: str) -> list[IPv4Address]:
 
 
 def disagreements(environment: Environment, drawn: random.Random, pairs: int) -> list[str]:
-    told, rendered, every = Region(environment), reachability(environment), ends(environment)
+    model, rendered, every = Region(environment), reachability(environment), ends(environment)
     points = {name: endpoint(environment, name) for name in every}
     inside, found = [name for name, end in every.items() if end.vpc], list[str]()
     for _ in range(pairs):
@@ -77,13 +77,13 @@ def disagreements(environment: Environment, drawn: random.Random, pairs: int) ->
         source, target = pair
         port = drawn.choice((None, *PORTS))
         asked = ALL if port is None else ports("{}/{}".format(*port).removesuffix("/0"))
-        answer = told.path(points[source], points[target], asked)
+        answer = model.path(points[source], points[target], asked)
         judged = all(
             rendered.reaches(every[source], every[target], one) for one in (EVERY if port is None else (port,))
         )
         if answer.reached != judged:
             steps = [(step.way.value, step.device, step.rule) for step in answer.steps]
-            found.append(f"{source} -> {target} {port}: rendered {judged}, told {steps}")
+            found.append(f"{source} -> {target} {port}: rendered {judged}, model {steps}")
     return found
 
 

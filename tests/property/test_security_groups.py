@@ -40,7 +40,7 @@ def test_a_path_with_a_port_matches_rendered_rules(
     groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]
 ) -> None:
     environment = grouped(groups, border, peerings)
-    told, rendered, inside = Region(environment), reachability(environment), pods(environment)
+    model, rendered, inside = Region(environment), reachability(environment), pods(environment)
     public = {key.partition("-")[0]: address for key, address in environment.allocations.public_ips.items()}
     vms = [End(address=public[name], vpc=name, sends_as=pod.address) for name, pod in inside.items()]
     points = {end: endpoint(environment, str(end.address)) for end in (End(address=OUTSIDE), *inside.values(), *vms)}
@@ -49,7 +49,7 @@ def test_a_path_with_a_port_matches_rendered_rules(
         (str(one.address), str(other.address), port)
         for one, other in permutations(points, 2)
         for port in (PORTS if one.vpc or other.vpc else ())
-        if rendered.reaches(one, other, port) != told.path(points[one], points[other], _requested(port)).reached
+        if rendered.reaches(one, other, port) != model.path(points[one], points[other], _requested(port)).reached
     ]
     assert wrong == []
 

@@ -39,7 +39,7 @@ def resolved(text: str, *folders: Path) -> str:
 
 
 def line_of(path: Path, mark: str) -> int:
-    """Return the line of ``mark``, which is given without its brackets."""
+    """Return the line of ``mark``, without its brackets."""
     [line] = _lines(path, mark, near=False)
     return line
 

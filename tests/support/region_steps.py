@@ -13,12 +13,12 @@ from region_contents import changed, commit, machines, predicted
 
 def up(region: LocalRegion, *options: str) -> dict[str, Any]:
     """Apply the edits since the last commit, and assert that machines change as the impact predicts."""
-    told, before = predicted(region), machines(region)
+    prediction, before = predicted(region), machines(region)
     outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
     assert outcome.code == 0, outcome.text
     status: dict[str, Any] = json.loads(outcome.stdout)["status"]
     assert status["settled"] is True
-    assert changed(before, machines(region)) == told
+    assert changed(before, machines(region)) == prediction
     commit(region)
     return status
 

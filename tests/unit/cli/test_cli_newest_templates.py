@@ -30,10 +30,10 @@ def lines(result: Result) -> list[str]:
 
 def test_without_the_option_newer_templates_are_only_a_hint(invoke: Invoke, data_folder: Path) -> None:
     del data_folder
-    told = [lines(invoke(*LAB, *more))[-1] for more in ((), ("--plan",))]
+    last_lines = [lines(invoke(*LAB, *more))[-1] for more in ((), ("--plan",))]
 
     hint = f"; template revision {NEXT_NODES} is newer, add --newest-templates to get it"
-    assert [line.endswith(f"nothing to change{hint}") for line in told] == [True, True]
+    assert [line.endswith(f"nothing to change{hint}") for line in last_lines] == [True, True]
 
 
 def test_the_plan_describes_changes_of_newer_templates(invoke: Invoke, data_folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_option_promotes_and_the_rollback_restores(invoke: Invoke, data_fold
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             ("globex-lab/lab", "--rollback"),
@@ -76,11 +76,11 @@ def test_the_option_promotes_and_the_rollback_restores(invoke: Invoke, data_fold
     ],
 )
 def test_the_option_is_rejected_for_targets_without_templates(
-    invoke: Invoke, words: tuple[str, ...], told: str
+    invoke: Invoke, words: tuple[str, ...], expected: str
 ) -> None:
     result = invoke("promote", "laptop", *words, "--newest-templates")
 
-    assert (result.exit_code, result.stderr) == (2, f"error: {told}\n")
+    assert (result.exit_code, result.stderr) == (2, f"error: {expected}\n")
 
 
 def test_images_shows_pools_on_older_templates_and_the_command(invoke: Invoke, data_folder: Path) -> None:

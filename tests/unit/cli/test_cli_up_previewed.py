@@ -67,17 +67,17 @@ def test_another_change_is_refused_with_all_that_it_moves(change: Change) -> Non
     change.invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")
     commit(change.data.parent)
 
-    code, told = change.refused()
+    code, message = change.refused()
 
     assert code == 4
-    names = [line.strip().partition(": was ")[0] for line in told.splitlines() if ": was " in line]
+    names = [line.strip().partition(": was ")[0] for line in message.splitlines() if ": was " in line]
     assert names == [
         "environments/laptop/allocations.lock.yaml",  # It names the other lock file.
         "environments/laptop/images.lock.yaml",
         "impact",
         "objects of stack laptop",
     ]
-    assert "\n  acme has not approved part " in told
+    assert "\n  acme has not approved part " in message
 
 
 def test_an_apply_by_another_user_meanwhile_is_rejected(change: Change) -> None:
@@ -88,10 +88,10 @@ def test_an_apply_by_another_user_meanwhile_is_rejected(change: Change) -> None:
     (change.pulumi.folder / "calls").unlink()
     change.pulumi.answer("stack export", stdout=json.dumps(STATE).replace('"x": 1', '"x": 2'))
 
-    code, told = change.refused()
+    code, message = change.refused()
 
     assert code == 4
-    assert next(line for line in told.splitlines() if ": was " in line).startswith("  state of stack laptop: was ")
+    assert next(line for line in message.splitlines() if ": was " in line).startswith("  state of stack laptop: was ")
 
 
 def test_each_attested_value_is_verified(change: Change) -> None:
@@ -108,13 +108,13 @@ def test_each_attested_value_is_verified(change: Change) -> None:
         "code of policies",
         "environments/laptop/images.lock.yaml",
     } < named.keys()
-    told = {}
+    refusals = {}
     for name, value in named.items():
         flipped = ("0" if value[0] != "0" else "1") + value[1:]
         path.write_text(text.replace(f'"{value}"', f'"{flipped}"'))
-        told[name] = change.refused()
+        refusals[name] = change.refused()
         short = (lambda one: one[:12]) if len(value) == 64 else str
-        assert told[name] == change.refusal(f"{name}: was {short(flipped)}, is {short(value)}")
+        assert refusals[name] == change.refusal(f"{name}: was {short(flipped)}, is {short(value)}")
 
 
 def test_a_withdrawn_or_changed_approval_blocks_and_a_later_one_is_accepted(
@@ -150,14 +150,14 @@ def test_a_missing_history_is_reported(change: Change) -> None:
     path = change.folder / "attestation.json"
     path.write_text(path.read_text().replace(change.base, "0" * 40))
 
-    code, told = change.refused()
+    code, message = change.refused()
 
     assert code == 4
-    assert f"the effect of the change cannot be computed again: '{'0' * 40}' is not a branch, tag or commit" in told
+    assert f"the effect of the change cannot be computed again: '{'0' * 40}' is not a branch, tag or commit" in message
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (None, "no such file or directory"),
         ("{", "is not an attestation written by 'jacquard preview --out': invalid json"),
@@ -165,7 +165,7 @@ def test_a_missing_history_is_reported(change: Change) -> None:
     ],
     ids=["none", "no JSON", "another statement"],
 )
-def test_a_file_that_is_no_statement_is_rejected(change: Change, text: str | None, told: str) -> None:
+def test_a_file_that_is_no_statement_is_rejected(change: Change, text: str | None, message: str) -> None:
     change.folder.mkdir()
     if text:
         (change.folder / "attestation.json").write_text(text)
@@ -173,7 +173,7 @@ def test_a_file_that_is_no_statement_is_rejected(change: Change, text: str | Non
     code, said = change.refused()
 
     assert code == 4
-    assert said.startswith(f"refused: laptop: nothing was applied: {change.folder}/attestation.json: {told}")
+    assert said.startswith(f"refused: laptop: nothing was applied: {change.folder}/attestation.json: {message}")
     assert said.endswith(f"\n  preview again with: jacquard preview laptop --base REF --out {change.folder}\n")
 
 

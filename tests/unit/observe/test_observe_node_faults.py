@@ -129,20 +129,20 @@ def test_an_idle_node_is_rebooted_when_its_tenant_permits_it(
 
 
 @pytest.mark.parametrize(
-    ("phase", "told"),
+    ("phase", "next_action"),
     [
         ("Waiting", "none; a remediation is in progress (Waiting)"),
         ("Deleting machine", "none; a spare replaces the node, because reboots did not help"),
     ],
 )
-def test_a_remediation_in_progress_is_reported_by_its_phase(laptop: Environment, phase: str, told: str) -> None:
+def test_a_remediation_in_progress_is_reported_by_its_phase(laptop: Environment, phase: str, next_action: str) -> None:
     there = {"name": "m1", "namespace": "acme-train"}
     machine = {"metadata": there, "status": {"nodeRef": {"name": "x1"}}}
     remediation = {"metadata": there, "status": {"phase": phase}}
 
     [fault] = found(laptop, node("x1", GpuLost="True"), Machine=[machine], Metal3Remediation=[remediation])
 
-    assert (fault.remediation, fault.next_action) == (phase, told)
+    assert (fault.remediation, fault.next_action) == (phase, next_action)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
 
 
 @pytest.mark.parametrize(
-    ("told", "verb"),
+    ("facts", "verb"),
     [
         # A new host, whose DPU is deployed before the machine.
         ({"made": False}, None),
@@ -59,8 +59,8 @@ def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
         ({**USED, **TAKEN, "held": True, "ready": False}, None),
     ],
 )
-def test_a_host_gets_its_next_step(told: dict[str, Any], verb: Verb | None) -> None:
-    assert step(Host(name="a", **told)) is verb
+def test_a_host_gets_its_next_step(facts: dict[str, Any], verb: Verb | None) -> None:
+    assert step(Host(name="a", **facts)) is verb
 
 
 def test_free_hosts_go_first_and_one_of_a_rollout_group_at_a_time() -> None:
@@ -90,9 +90,9 @@ UNDER_FEET = {Verb.DELETE, Verb.RELEASE, Verb.CYCLE, Verb.DONE}
 
 
 def test_no_step_interrupts_the_network_of_a_host_in_use() -> None:
-    every = (dict(zip(FLAGS + REST, told, strict=True)) for told in product((False, True), repeat=len(FLAGS + REST)))
-    for told in every:
-        host = Host(name="a", **told)
+    every = (dict(zip(FLAGS + REST, facts, strict=True)) for facts in product((False, True), repeat=len(FLAGS + REST)))
+    for facts in every:
+        host = Host(name="a", **facts)
         found = {verb for verb, _ in decide([host], 10, 10)}
         assert len(found) <= 1
         if found & UNDER_FEET:
@@ -113,8 +113,8 @@ class Simulated:
     def __init__(self, hosts: list[Host]) -> None:
         self.hosts = {host.name: host for host in hosts}
 
-    def change(self, name: str, **told: Any) -> None:
-        self.hosts[name] = replace(self.hosts[name], **told)
+    def change(self, name: str, **facts: Any) -> None:
+        self.hosts[name] = replace(self.hosts[name], **facts)
 
     def take(self, steps: list[Step]) -> None:
         for verb, host in steps:
@@ -148,8 +148,8 @@ class Simulated:
 
 def drawn(number: int, claimed: bool, vpc: str) -> Host:  # noqa: FBT001 - drawn
     group = f"{vpc}/pool" if claimed else None
-    told = {"claimed": claimed, "available": not claimed, "group": group, "yielding": claimed}
-    return Host(name=f"h{number}", vpc=vpc, behind=True, **WORKS, **told)
+    facts = {"claimed": claimed, "available": not claimed, "group": group, "yielding": claimed}
+    return Host(name=f"h{number}", vpc=vpc, behind=True, **WORKS, **facts)
 
 
 @given(
@@ -161,7 +161,7 @@ def drawn(number: int, claimed: bool, vpc: str) -> Host:  # noqa: FBT001 - drawn
 def test_all_dpus_are_flashed_and_the_limit_of_unavailable_hosts_is_kept(
     hosts: list[tuple[bool, str]], most: int, per_vpc: int, pace: Any
 ) -> None:
-    region = Simulated([drawn(number, *told) for number, told in enumerate(hosts)])
+    region = Simulated([drawn(number, *facts) for number, facts in enumerate(hosts)])
     for round_ in range(40 * len(hosts)):
         steps, slow = decide(region.hosts.values(), most, per_vpc), round_ < 10
         pace.shuffle(steps)

@@ -44,8 +44,8 @@ def test_a_spare_replaces_a_host_and_missing_nodes_are_reported() -> None:
     sold = sold_out()
 
     assert _reported(sold) == _reported(broken(sold, "n1-u1")) == _reported(broken(sold, "n1-u1", "n2-u3")) == []
-    [told] = _reported(broken(sold, "n1-u1", "n1-u2", "n2-u3"))
-    assert told == (
+    [reported] = _reported(broken(sold, "n1-u1", "n1-u2", "n2-u3"))
+    assert reported == (
         f"6 {RACK_TYPE} are contracted, 5 can run, as many as hosts in service and their spares allow; out of service:"
         " n1-u1, n1-u2"
     )
@@ -58,8 +58,8 @@ def test_contracted_nodes_that_are_not_ordered_yet_can_be_missing_too() -> None:
     ]
 
     assert _reported(broken(sold, *free[:2])) == []
-    [told] = _reported(broken(sold, *free))
-    assert told == (
+    [reported] = _reported(broken(sold, *free))
+    assert reported == (
         f"12 {NODE_TYPE} are contracted, 8 can run, as many as hosts in service and their spares allow; out of service:"
         f" {', '.join(free[:5])} and {len(free) - 5} more"
     )
