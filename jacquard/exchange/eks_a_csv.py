@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
-from components.specs.reading.inventory_text import PORT_GUIDS, cells, told
+from components.specs.reading.inventory_text import PORT_GUIDS, cells, optional_column
 from components.specs.reading.problems import Problem
 from jacquard.exchange.documents import duplicate, twice
 from jacquard.exchange.records import Record, record
@@ -48,7 +48,7 @@ def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 def write_eks_a_csv(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
     """Return ``hosts`` with the values of ``own`` by host and column. Credentials stay empty."""
     listed = tuple(hosts)
-    extra = (*_EXTRA, *told(PORT_GUIDS, listed))
+    extra = (*_EXTRA, *optional_column(PORT_GUIDS, listed))
     columns = (*_COLUMNS, *extra)
     rows = []
     for host in listed:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.specs.hosts.inventory import HostSpec
-from components.specs.reading.inventory_text import PORT_GUIDS, cells, told
+from components.specs.reading.inventory_text import PORT_GUIDS, cells, optional_column
 from components.specs.reading.problems import Problem
 from jacquard.exchange.documents import read_json
 from jacquard.exchange.records import Record, record
@@ -45,7 +45,7 @@ def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 def write_netbox(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
     """Return ``hosts`` for NetBox's bulk import of devices, with the values of ``own`` by host and column."""
     listed = tuple(hosts)
-    custom = (*_CUSTOM, *told(PORT_GUIDS, listed))
+    custom = (*_CUSTOM, *optional_column(PORT_GUIDS, listed))
     columns = (*_COLUMNS, *(f"cf_{column}" for column in custom))
     rows = []
     for host in listed:

@@ -70,8 +70,8 @@ def runs(region: LocalRegion, name: str, cluster: str = ACME) -> bool:
 def refusal(region: LocalRegion, name: str) -> str:
     """Return the kubelet's reason for the missing sandbox of a pod of acme; empty if it has reported none."""
     events = region.api(ACME).list("v1", "Event", namespace="default")
-    told = [one["message"] for one in events if one["involvedObject"]["name"] == name]
-    return next((message for message in told if "sandbox" in message), "")
+    messages = [one["message"] for one in events if one["involvedObject"]["name"] == name]
+    return next((message for message in messages if "sandbox" in message), "")
 
 
 def partitions(region: LocalRegion) -> dict[str, list[str]]:
@@ -82,8 +82,8 @@ def partitions(region: LocalRegion) -> dict[str, list[str]]:
 
 
 def guids(region: LocalRegion, name: str, cluster: str = ACME) -> list[str]:
-    told = json.loads(pod_of(region, name, cluster)["metadata"]["annotations"][NETWORKS])
-    return sorted(one["cni-args"]["guid"].replace(":", "") for one in told)
+    networks = json.loads(pod_of(region, name, cluster)["metadata"]["annotations"][NETWORKS])
+    return sorted(one["cni-args"]["guid"].replace(":", "") for one in networks)
 
 
 def test_pods_of_two_tenants_are_in_separate_partitions_with_separate_guids(on_fabric: LocalRegion) -> None:

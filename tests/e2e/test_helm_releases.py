@@ -24,8 +24,8 @@ def listed(region: LocalRegion, cluster: str) -> dict[str, str]:
     """Return the status of each release of a cluster, as reported by helm."""
     kubeconfig = region.home / "regions" / ENVIRONMENT / "kubeconfigs" / f"{cluster}.yaml"
     command = [binaries.path("helm"), "list", "--all-namespaces", "--output", "json", "--kubeconfig", kubeconfig]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, env=region.variables)
-    return {one["name"]: one["status"] for one in json.loads(told.stdout)}
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=region.variables)
+    return {one["name"]: one["status"] for one in json.loads(result.stdout)}
 
 
 def test_releases_of_the_management_cluster_are_real_and_their_pods_run_on_its_nodes(running: LocalRegion) -> None:

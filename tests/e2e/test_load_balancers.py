@@ -58,8 +58,8 @@ def await_address(api: ApiServer, ref: ObjectRef = WEB) -> str:
 
 def controllers(region: LocalRegion) -> set[str]:
     """Return the clusters with a running MetalLB controller."""
-    told = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
-    names = [part["name"].split("/") for part in json.loads(told.stdout)["parts"] if part["alive"]]
+    result = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
+    names = [part["name"].split("/") for part in json.loads(result.stdout)["parts"] if part["alive"]]
     return {name[0] for name in names if name[-1] == "metallb-controller"}
 
 

@@ -78,8 +78,8 @@ def test_the_real_master_labels_nodes_by_the_features_of_their_workers(running: 
         what=f"nodes with GPUs have their label, and no other {labelled(api)}",
     )
 
-    told = running.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
-    parts = {part["name"] for part in json.loads(told.stdout)["parts"] if part["alive"]}
+    result = running.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
+    parts = {part["name"] for part in json.loads(result.stdout)["parts"] if part["alive"]}
     said = {body["metadata"]["name"]: body for body in api.list(NFD, "NodeFeature", namespace="node-feature-discovery")}
     name = min(labelled(api).keys() - plain)
     node = api.get(ObjectRef("v1", "Node", name)) or {}
@@ -157,8 +157,8 @@ def test_without_its_label_a_node_offers_no_gpu_and_pods_wait(running: LocalRegi
     api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, field_manager="somebody")
 
     def why() -> str:
-        told = {one["type"]: one for one in dig(api.get(WORK), "status", "conditions") or ()}
-        return str(dig(told, "PodScheduled", "message"))
+        conditions = {one["type"]: one for one in dig(api.get(WORK), "status", "conditions") or ()}
+        return str(dig(conditions, "PodScheduled", "message"))
 
     wait_until(lambda: "Insufficient nvidia.com/gpu" in why(), timeout_seconds=60, what="a pod waits for a GPU")
     assert phase(api) == "Pending"

@@ -68,9 +68,9 @@ def assert_own_rule_rejects(shell: Shell) -> None:
     line = f'eval "$({jacquard} env edge-1)" && exec {preview}'
     preview = shell.run("bash", "-c", line)
     component.write_text(right)
-    told = "note-without-contact: ConfigMap kube-public/region-note in cluster management"
-    assert (up.code, told in up.text) == (4, True), up.text
-    assert (preview.code != 0, told in preview.text) == (True, True), preview.text
+    violation = "note-without-contact: ConfigMap kube-public/region-note in cluster management"
+    assert (up.code, violation in up.text) == (4, True), up.text
+    assert (preview.code != 0, violation in preview.text) == (True, True), preview.text
 
 
 def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:

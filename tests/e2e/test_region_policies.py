@@ -232,9 +232,9 @@ def test_a_preview_with_the_real_engine_separates_changes_from_drift(changed: Lo
     outcome = changed.jacquard("preview", ENVIRONMENT, "--base", "HEAD", "--out", str(out))
 
     assert outcome.code == 0, outcome.text
-    [told] = json.loads((out / "preview.json").read_text())
-    [stack] = told["stacks"]
-    assert (told["verdict"], stack["outcome"], stack["operations"]) == ("safe", "changed", {"update": 2})
+    [preview] = json.loads((out / "preview.json").read_text())
+    [stack] = preview["stacks"]
+    assert (preview["verdict"], stack["outcome"], stack["operations"]) == ("safe", "changed", {"update": 2})
     found: dict[str, dict[str, Any]] = {one["origin"]: one for one in stack["changes"]}
     names = [f"management/acme-train/acme-train-train-{domain}" for domain in ("a01", "a02")]
     label = "spec.template.metadata.labels[node.cluster.x-k8s.io/previewed]"

@@ -77,8 +77,8 @@ def test_edits_of_node_data_roll_nothing_and_show_as_out_of_date(region: LocalRe
     assert changed(before, machines(region)) == {}
     [checked] = json.loads(region.jacquard("check", ENVIRONMENT, "--format", "json").stdout)
     [behind] = (item for item in checked["behind"] if item["pool"] == INFER)
-    told = {one["field"]: (one["pinned"], one["data"]) for one in behind["differences"]}
-    assert told == {"taints": ("none", f"[{taint}]")}
+    differences = {one["field"]: (one["pinned"], one["data"]) for one in behind["differences"]}
+    assert differences == {"taints": ("none", f"[{taint}]")}
 
 
 def test_only_promoted_pools_follow_their_data_and_control_planes(region: LocalRegion) -> None:

@@ -111,10 +111,10 @@ def test_the_engine_gets_an_advisory_violation(context: Context) -> None:
 
     def level(now: dt.datetime) -> tuple[Any, Any]:
         pack = Analyzer(now, [NEW])
-        [told] = pack.GetAnalyzerInfo(empty_pb2.Empty(), None).policies
+        [policy] = pack.GetAnalyzerInfo(empty_pb2.Empty(), None).policies
         [found] = pack.Analyze(sent, None).diagnostics
         assert (LINE in found.message) is (found.enforcementLevel == ADVISORY)
-        return told.enforcementLevel, found.enforcementLevel
+        return policy.enforcementLevel, found.enforcementLevel
 
     assert level(LAST_WARNING) == (ADVISORY, ADVISORY)
     assert level(FIRST_ERROR) == (MANDATORY, MANDATORY)

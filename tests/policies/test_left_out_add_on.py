@@ -80,7 +80,7 @@ def test_every_capability_has_a_consequence_or_is_mandatory() -> None:
 def test_the_page_lists_the_same_consequences() -> None:
     page = (paths.ROOT / "docs/add-ons/add-ons.md").read_text(encoding="utf-8").replace("`", "")
 
-    assert [told for gift, told in CONSEQUENCES.items() if gift and told not in page] == []
+    assert [consequence for gift, consequence in CONSEQUENCES.items() if gift and consequence not in page] == []
 
 
 def body(name: str) -> dict[str, Any]:

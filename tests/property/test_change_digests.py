@@ -55,7 +55,7 @@ def test_the_digest_does_not_depend_on_the_representation(promoted: Impact, seed
         for row in promoted.rows
     ]
     stranger = rows[0].model_copy(update={"tenant": "globex", "part": name, "count": line})
-    told = promoted.model_copy(
+    promotion = promoted.model_copy(
         update={
             "rows": tuple(shuffle.sample([*rows, stranger], len(rows) + 1)),
             "lost": tuple(shuffle.sample(promoted.lost, len(promoted.lost))),
@@ -65,7 +65,7 @@ def test_the_digest_does_not_depend_on_the_representation(promoted: Impact, seed
         }
     )
 
-    assert acme(told, nodes=line, freezes=(), asks=name) == acme(promoted)
+    assert acme(promotion, nodes=line, freezes=(), asks=name) == acme(promoted)
 
 
 @pytest.mark.parametrize("field", [*EFFECTS, *COUNTED])

@@ -88,8 +88,8 @@ def pairs() -> Iterator[tuple[str, str]]:
 def test_a_namespace_is_reached_only_from_admitted_namespaces(specs: tuple[NamespaceSpec, ...]) -> None:
     rendered = judge(specs, by_address=False)
 
-    told = {(one, other): rendered.reaches(Pod(namespace=one), Pod(namespace=other), 8080) for one, other in pairs()}
-    assert told == {(one, other): wanted(specs, one, other) for one, other in pairs()}
+    allowed = {(one, other): rendered.reaches(Pod(namespace=one), Pod(namespace=other), 8080) for one, other in pairs()}
+    assert allowed == {(one, other): wanted(specs, one, other) for one, other in pairs()}
 
 
 @pytest.mark.parametrize("by_address", [True, False])
@@ -142,9 +142,9 @@ def test_reported_paths_of_namespaces_match_the_policies(specs: tuple[NamespaceS
         if one == other or not (isinstance(ends[one], Pod) or isinstance(ends[other], Pod)):
             continue
         source, target, walls = endpoint(environment, one), endpoint(environment, other), NamespacePolicies(environment)
-        told = (*walls.leaves(source, target, ALL), *walls.enters(source, target))
+        allowed = (*walls.leaves(source, target, ALL), *walls.enters(source, target))
         port = API_PORT if other == "api:globex-lab" else 443
-        assert all(step.passes for step in told) == rendered.reaches(ends[one], ends[other], port), (one, other)
+        assert all(step.passes for step in allowed) == rendered.reaches(ends[one], ends[other], port), (one, other)
 
 
 @pytest.mark.parametrize("protocol", ["UDP", "TCP"])

@@ -24,8 +24,8 @@ def _ordered(region: Environment, order: dict[str, int]) -> tuple[Environment, s
     tenants = tuple(tenant(name, nodes(count), fabrics=("roce",)) for name, count in sorted(order.items()))
     edited = changed(region, tenants=tenants)
     found = attempt(edited)
-    told = " ".join(problem.text for problem in found.problems)
-    return changed(edited, allocations=found.numbers, image_pins=found.pins), told
+    problems = " ".join(problem.text for problem in found.problems)
+    return changed(edited, allocations=found.numbers, image_pins=found.pins), problems
 
 
 @given(STEPS)
@@ -34,7 +34,7 @@ def test_prefixes_are_apart_in_their_range_and_stay_with_their_clusters(steps: l
     [fabric] = region.region.fabrics
     for order in steps:
         before = region
-        region, told = _ordered(before, order)
+        region, problems = _ordered(before, order)
         given_now = {name: one.rail_prefixes["roce"] for name, one in region.allocations.clusters.items()}
         quarantined = [
             prefix for freed in region.allocations.quarantine.values() for prefix in freed.rail_prefixes.get("roce", ())
@@ -48,7 +48,7 @@ def test_prefixes_are_apart_in_their_range_and_stay_with_their_clusters(steps: l
             mine = given_now[placed.cluster.name]
             assert (
                 room_of_rail(fabric.rail_subnets, mine) >= needed
-                or f"needs {needed} addresses on each rail of roce" in told
+                or f"needs {needed} addresses on each rail of roce" in problems
             )
         for name, had in before.allocations.clusters.items():
             if name in given_now:

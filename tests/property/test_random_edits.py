@@ -60,10 +60,10 @@ def _named(bench: Workbench, committed: dict[str, bytes], problems: tuple[Proble
     """Return the files that ``problems`` name and that differ from the commit; both lock files if one is named."""
     now = files(bench.folder)
     other = {file for file in {*now, *committed} if now.get(file) != committed.get(file)}
-    told = " ".join(f"{one.file} {one.text}" for one in problems)
+    text = " ".join(f"{one.file} {one.text}" for one in problems)
     folders = {one.file for one in problems}
-    named = {file for file in other if file in told or file.split("/")[0] in folders}
-    named |= {file for file in other if fnmatch(file, _ANY_HALL) and _ANY_HALL in told}
+    named = {file for file in other if file in text or file.split("/")[0] in folders}
+    named |= {file for file in other if fnmatch(file, _ANY_HALL) and _ANY_HALL in text}
     return named | (other & _LOCKS if named & _LOCKS else set())
 
 

@@ -17,10 +17,10 @@ IMAGE = {"url": "https://x/gpu-1.raw"}
 
 def operator(limit: int | None = None, watched: str = "", name: str = "bmo", **more: str) -> list[Any]:
     """Return the chart source, the release and the Ironic of the operator."""
-    told = {"WATCH_NAMESPACE": watched, "IRONIC_NAME": "ironic", **more}
-    told |= {} if limit is None else {"PROVISIONING_LIMIT": f"{limit}"}
+    variables = {"WATCH_NAMESPACE": watched, "IRONIC_NAME": "ironic", **more}
+    variables |= {} if limit is None else {"PROVISIONING_LIMIT": f"{limit}"}
     source = {"kind": "OCIRepository", "name": "chart", "namespace": "ops"}
-    envs = [{"name": key, "value": value} for key, value in told.items()]
+    envs = [{"name": key, "value": value} for key, value in variables.items()]
     spec = {"chartRef": source, "targetNamespace": name, "values": {"envs": envs}}
     return [
         obj(installed.SOURCE, "OCIRepository", "chart", {"url": "oci://registry.example/baremetal-operator"}, "ops"),

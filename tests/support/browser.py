@@ -40,7 +40,7 @@ class Page:
     def __init__(self, folder: Path, width: int = 1300, height: int = 1000) -> None:
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
-        self._numbers, self._buffer, self.told = count(1), b"", list[dict[str, Any]]()
+        self._numbers, self._buffer, self.events = count(1), b"", list[dict[str, Any]]()
 
         command = [str(CHROMIUM), *_FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder}"]
         self._process = subprocess.Popen(
@@ -71,7 +71,7 @@ class Page:
     def open(self, path: Path, fragment: str = "") -> None:
         """Load ``path`` and wait until it is complete."""
         self._call("Page.navigate", url=f"{path.as_uri()}{fragment}")
-        while not any(one["method"] == "Page.loadEventFired" for one in self.told):
+        while not any(one["method"] == "Page.loadEventFired" for one in self.events):
             self._receive()
 
     def ask(self, expression: str) -> Any:
@@ -118,12 +118,12 @@ class Page:
 
     def requested(self) -> list[str]:
         """Return the URLs that the browser requested."""
-        return [one["params"]["request"]["url"] for one in self.told if one["method"] == "Network.requestWillBeSent"]
+        return [one["params"]["request"]["url"] for one in self.events if one["method"] == "Network.requestWillBeSent"]
 
     def errors(self) -> list[str]:
         """Return the errors that the browser reported."""
-        logged = [one["params"]["entry"]["text"] for one in self.told if one["method"] == "Log.entryAdded"]
-        return logged + [str(one["params"]) for one in self.told if one["method"] == "Runtime.exceptionThrown"]
+        logged = [one["params"]["entry"]["text"] for one in self.events if one["method"] == "Log.entryAdded"]
+        return logged + [str(one["params"]) for one in self.events if one["method"] == "Runtime.exceptionThrown"]
 
     def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
         number = next(self._numbers)
@@ -144,7 +144,7 @@ class Page:
         message, _, self._buffer = self._buffer.partition(b"\0")
         found: dict[str, Any] = json.loads(message)
         if "method" in found:
-            self.told.append(found)
+            self.events.append(found)
         return found
 
 

@@ -47,17 +47,18 @@ def with_complete_pools(environment: Environment) -> Environment:
         )
         for tenant in environment.tenants
     )
-    told = changed(
+    edited = changed(
         environment,
         region=changed(environment.region, nodes=NODES, registry=MIRROR),
         images=changed(environment.images, images=images),
         tenants=tenants,
     )
-    pins, by_key = told.image_pins, {placed.key: placed for placed in pools(told)}
+    pins, by_key = edited.image_pins, {placed.key: placed for placed in pools(edited)}
     by_version = {image.version: image for image in images}
     moved = {
-        group: wanted_intent(told, by_key[pool_of(group)], by_version[pins.node(group).image]) for group in pins.groups
+        group: wanted_intent(edited, by_key[pool_of(group)], by_version[pins.node(group).image])
+        for group in pins.groups
     }
     named = {group: intent.name for group, intent in moved.items()}
     intents = {intent.name: intent for intent in moved.values()}
-    return changed(told, image_pins=changed(pins, groups=named, intents=intents))
+    return changed(edited, image_pins=changed(pins, groups=named, intents=intents))

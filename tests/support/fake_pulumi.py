@@ -107,9 +107,9 @@ with (folder / "calls").open("a") as log:
     log.write(json.dumps(words) + "\\n")
 command = " ".join(words[:2]) if words[0] in ("stack", "state") else words[0]
 stack = words[words.index("--stack") + 1] if "--stack" in words else ""
-told = folder / (command + " " + stack + ".json")
-told = told if told.exists() else folder / (command + ".json")
-answer = json.loads(told.read_text()) if told.exists() else {}
+file = folder / (command + " " + stack + ".json")
+file = file if file.exists() else folder / (command + ".json")
+answer = json.loads(file.read_text()) if file.exists() else {}
 if words[:2] == ["stack", "import"]:
     (folder / "imported.json").write_text(sys.stdin.read())
 if answer.get("waits"):

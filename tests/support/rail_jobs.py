@@ -46,12 +46,12 @@ def networks_of(api: ApiServer, name: str) -> list[dict[str, Any]]:
     found = api.get(ObjectRef("v1", "Pod", name, "default")) or {}
     if found.get("status", {}).get("phase") != "Running":
         return []
-    told: list[dict[str, Any]] = json.loads(found["metadata"]["annotations"][_STATUS])
-    return told
+    networks: list[dict[str, Any]] = json.loads(found["metadata"]["annotations"][_STATUS])
+    return networks
 
 
 def refusal(api: ApiServer, name: str) -> str:
     """Return the kubelet's reason for a missing sandbox; empty if it has reported none."""
     events = api.list("v1", "Event", namespace="default")
-    told = [one["message"] for one in events if one["involvedObject"]["name"] == name]
-    return next((message for message in told if "sandbox" in message), "")
+    messages = [one["message"] for one in events if one["involvedObject"]["name"] == name]
+    return next((message for message in messages if "sandbox" in message), "")

@@ -58,9 +58,9 @@ def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
 
 def predicted(region: LocalRegion) -> dict[str, tuple[int, int]]:
     """Return the number of deleted and created machines of each failure domain that ``jacquard impact`` predicts."""
-    told = region.jacquard("impact", ENVIRONMENT, "--format", "json")
-    assert told.code == 0, told.text
-    [found] = json.loads(told.stdout)
+    result = region.jacquard("impact", ENVIRONMENT, "--format", "json")
+    assert result.code == 0, result.text
+    [found] = json.loads(result.stdout)
     return {row["part"]: _moves(row) for row in found["rows"] if row["falls_on"] == "nodes" and _moves(row) != (0, 0)}
 
 

@@ -52,7 +52,7 @@ def follow_all(bench: Workbench) -> Followed:
 
 def asks_for(problem: Problem) -> str:
     """Return a short name of the user input required to fix ``problem``; empty if the text names none."""
-    return next((what for what, told in _ASKS.items() if told.search(problem.text)), "")
+    return next((what for what, pattern in _ASKS.items() if pattern.search(problem.text)), "")
 
 
 def _follow_first(bench: Workbench, problems: tuple[Problem, ...]) -> Problem | None:
@@ -61,8 +61,8 @@ def _follow_first(bench: Workbench, problems: tuple[Problem, ...]) -> Problem | 
 
 def _follow(bench: Workbench, problem: Problem) -> bool:
     """Apply the remedy of ``problem``, and return whether its text names an applicable one."""
-    for told, remedy in _REMEDIES:
-        match = told.search(problem.text)
+    for pattern, remedy in _REMEDIES:
+        match = pattern.search(problem.text)
         if match:
             try:
                 remedy(bench, problem, match)
@@ -185,8 +185,8 @@ _PROSE = r"(?!(?:an?|the|one|two|it|its|that|them|and|another|other|less|more|ba
 _STOP = r"(?=$|[;,] | or | \(| where | first\b)"
 
 _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
-    (re.compile(told), remedy)
-    for told, remedy in (
+    (re.compile(pattern), remedy)
+    for pattern, remedy in (
         (r"did you mean '([^']+)'\?$", _write_meant),
         (r"; is (\S+) meant\?$", _write_value),
         (r'; write a prefix of the tenant, like (".+")$', _write_value),
@@ -227,8 +227,8 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
 """Functions that apply a remedy, by pattern of the text; the first match is used."""
 
 _ASKS = {
-    what: re.compile("|".join(told.split(" | ")))
-    for what, told in {
+    what: re.compile("|".join(pattern.split(" | ")))
+    for what, pattern in {
         "hardware": (
             "add (a rack|racks|a controller|one there) | raise it (to the|up to|if it) | no more capacity | "
             "another rack"

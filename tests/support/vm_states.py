@@ -19,8 +19,8 @@ def machine(api: ApiServer, name: str, namespace: str) -> dict[str, Any]:
 def state(api: ApiServer, name: str, namespace: str) -> tuple[str, str]:
     """Return status and reason of a VM from KubeVirt's controller."""
     body = machine(api, name, namespace)
-    told = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
-    return str(dig(body, "status", "printableStatus")), told.get("Ready", "")
+    conditions = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
+    return str(dig(body, "status", "printableStatus")), conditions.get("Ready", "")
 
 
 def running(api: ApiServer, name: str, namespace: str) -> bool:

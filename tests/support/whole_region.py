@@ -45,8 +45,8 @@ PORTS = {"hardware": {"nics": [{"name": "port"}]}, "provisioning": {"state": "av
 def whole_region() -> list[dict[str, Any]]:
     """Return a region in which every object can become ready, in one namespace."""
     chart = {"kind": "OCIRepository", "name": "chart", "namespace": NS}
-    told = {"WATCH_NAMESPACE": NS, "IRONIC_NAME": "ironic", "PROVISIONING_LIMIT": "1"}
-    envs = [{"name": key, "value": value} for key, value in told.items()]
+    variables = {"WATCH_NAMESPACE": NS, "IRONIC_NAME": "ironic", "PROVISIONING_LIMIT": "1"}
+    envs = [{"name": key, "value": value} for key, value in variables.items()]
     address = {"address": "redfish+https://10.1.0.1/redfish/v1/Systems/1", "credentialsName": "bmc"}
     tls = {"certificateName": "ironic-tls", "bmcCA": {"kind": "Secret", "name": "ca"}}
     issued = {"secretName": "ironic-tls", "issuerRef": {"kind": "Issuer", "name": "ironic"}}

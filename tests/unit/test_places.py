@@ -107,8 +107,8 @@ def _numbered(path: Path) -> set[str]:
     texts = [] if not _LIKELY.search(text) else _texts(text) if path.suffix == ".py" else [text]
     return {
         match[0]
-        for told in texts
-        for match in _NUMBERED.finditer(told)
+        for line_text in texts
+        for match in _NUMBERED.finditer(line_text)
         if int(match[2]) > 1 and Path(match[1]).name in _EXAMPLES - own
     }
 

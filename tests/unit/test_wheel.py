@@ -57,8 +57,8 @@ def test_the_wheel_contains_every_file_of_every_package(built: Path) -> None:
 
 def test_the_installed_package_creates_and_checks_a_repository(regions: Path, built: Path, tmp_path: Path) -> None:
     installed = files(regions / ".venv")
-    told = run(regions, "jacquard", "check", code=2)
-    assert told.startswith(
+    output = run(regions, "jacquard", "check", code=2)
+    assert output.startswith(
         f"error: Pulumi.yaml: not found with a folder environments/ in {regions} or above it; change to"
     )
 
@@ -73,8 +73,8 @@ def test_the_installed_package_creates_and_checks_a_repository(regions: Path, bu
     assert not (regions.parent / "cache").exists()
 
     (regions / "requirements.txt").write_text("jacquard==9.9.9\n")
-    told = run(regions, "jacquard", "check", code=2)
-    assert told.startswith(
+    output = run(regions, "jacquard", "check", code=2)
+    assert output.startswith(
         f"error: requirements.txt:1: pins jacquard==9.9.9, but jacquard @ {built.as_uri()} is installed"
     )
 

@@ -59,5 +59,5 @@ def unmet_requirement(value: ChartValue, tunable: Tunable) -> str:
     if tunable is ValueType.COUNT:
         is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return "" if is_count else "a whole number of at least 0"
-    form, told = _FORMS[tunable]
-    return "" if isinstance(value, str) and form.fullmatch(value) else told
+    form, requirement = _FORMS[tunable]
+    return "" if isinstance(value, str) and form.fullmatch(value) else requirement

@@ -16,7 +16,7 @@ def cells(host: HostSpec) -> dict[str, str]:
     return {column: _text(getattr(host, column)) for column in ALL_COLUMNS}
 
 
-def told(column: str, hosts: Iterable[HostSpec]) -> tuple[str, ...]:
+def optional_column(column: str, hosts: Iterable[HostSpec]) -> tuple[str, ...]:
     """Return ``column`` if any of ``hosts`` has a value in it, otherwise nothing; for formats without empty values."""
     return (column,) if any(getattr(host, column) for host in hosts) else ()
 

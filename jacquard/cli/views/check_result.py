@@ -210,8 +210,8 @@ class CheckResult(Struct):
     def _behind(self) -> Iterator[str]:
         """Yield control planes, pools and DPUs that are out of date; pools with equal differences share a line."""
         for plane in self.control_planes:
-            told = "; ".join(map(str, plane.differences))
-            yield f"  out of date: {plane.cluster}: {told}; to update: jacquard promote {self.name} {plane.promotion}"
+            fields = "; ".join(map(str, plane.differences))
+            yield f"  out of date: {plane.cluster}: {fields}; to update: jacquard promote {self.name} {plane.promotion}"
         alike: dict[str, list[str]] = defaultdict(list)
         for item in self.behind:
             if item.differences:

@@ -63,7 +63,7 @@ def test_prefixes_of_a_new_cluster_in_a_vpc_are_not_described_for_existing_clust
     vpc = changed(ANT.vpcs[0], more_prefixes=(more,))
     after = allocated(before, tenants=(changed(ANT, vpcs=(vpc,), clusters=(*ANT.clusters, second)),))
 
-    assert [told.partition(";")[0] for told in sentences(before, after)] == ["ant-two: is new"]
+    assert [sentence.partition(";")[0] for sentence in sentences(before, after)] == ["ant-two: is new"]
 
 
 def test_hosts_that_change_their_pool_or_are_released() -> None:

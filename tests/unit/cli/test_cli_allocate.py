@@ -94,10 +94,10 @@ def test_a_fault_that_leaves_a_contract_unmet_is_recorded_and_reported(invoke: I
 
 def test_allocate_ends_with_a_sentence_for_each_cluster_it_touches(invoke: Invoke, data_folder: Path) -> None:
     _edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 10", "nodes: 7")
-    told = "acme-train: train has 7 nodes instead of 10"
+    change = "acme-train: train has 7 nodes instead of 10"
 
-    assert json.loads(invoke("allocate", "laptop", "--check", "--format", "json").stdout)["summary"] == [told]
-    assert invoke("allocate", "laptop").stdout.splitlines()[-1] == told
+    assert json.loads(invoke("allocate", "laptop", "--check", "--format", "json").stdout)["summary"] == [change]
+    assert invoke("allocate", "laptop").stdout.splitlines()[-1] == change
     assert json.loads(invoke("allocate", "laptop", "--format", "json").stdout)["summary"] == []
 
 

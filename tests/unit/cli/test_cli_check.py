@@ -82,10 +82,10 @@ def test_waived_violations_are_reported_with_reason_and_counted(invoke: Invoke, 
     assert result.exit_code == ExitCode.OK, result.output
     first, *others = result.stdout.splitlines()
     beside = ("  out of date: ", "  isolation: ", "  waived: networks.unfiltered-hosts: ")
-    told = [line for line in others if not line.startswith(beside)]
+    lines = [line for line in others if not line.startswith(beside)]
     assert f", {len(RULES)} policies, 5 waived, " in first
-    assert len(told) == 2
-    assert told[1].startswith(
+    assert len(lines) == 2
+    assert lines[1].startswith(
         "  waived: image-outside-channel: gpu-2026.10.2 (channel stable); a vendor's test (ops, OPS-7, until "
         "2026-12-15) (3 objects, such as Metal3MachineTemplate acme-train/acme-train-train-a01-"
     )

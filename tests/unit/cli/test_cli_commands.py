@@ -51,9 +51,9 @@ def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
 
     assert result.exit_code == 0
     assert all(f" {verb} " in result.output for verb in VERBS)
-    told = " ".join(result.output.split())
-    assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy" in told
-    assert "5 confirmation required, 6 drift, 7 cluster unreachable, 70 bug in Jacquard, 130 interrupted." in told
+    text = " ".join(result.output.split())
+    assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy" in text
+    assert "5 confirmation required, 6 drift, 7 cluster unreachable, 70 bug in Jacquard, 130 interrupted." in text
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -243,8 +243,8 @@ def test_promote_to_an_unknown_image_writes_nothing(invoke: Invoke, data_folder:
 def test_status_of_a_missing_region_names_the_command_to_create_it(invoke: Invoke) -> None:
     result = invoke("status", "laptop")
 
-    told = "unreachable: laptop: 3 clusters cannot be read, so the state is unknown\n"
-    assert (result.exit_code, result.stderr) == (ExitCode.UNREACHABLE, told)
+    text = "unreachable: laptop: 3 clusters cannot be read, so the state is unknown\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.UNREACHABLE, text)
     assert "laptop: not settled" in result.stdout
     assert result.stdout.endswith("no cluster is reachable; start the region with: jacquard up laptop\n")
 

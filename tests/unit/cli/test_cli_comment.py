@@ -41,10 +41,10 @@ def text(tmp_path: Path) -> Path:
 def test_a_comment_is_created_then_updated_and_never_by_an_older_run(
     invoke: Invoke, forge: FakeForge, text: Path
 ) -> None:
-    told = [invoke("comment", str(text), "--run", run) for run in ("12.1", "12.1", "14.1", "13.1")]
+    results = [invoke("comment", str(text), "--run", run) for run in ("12.1", "12.1", "14.1", "13.1")]
 
-    assert [one.exit_code for one in told] == [ExitCode.OK] * 4
-    assert [one.stdout for one in told] == [
+    assert [one.exit_code for one in results] == [ExitCode.OK] * 4
+    assert [one.stdout for one in results] == [
         "acme/regions#7: comment created\n",
         "acme/regions#7: comment unchanged\n",
         "acme/regions#7: comment updated\n",

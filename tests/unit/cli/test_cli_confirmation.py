@@ -56,14 +56,14 @@ def test_nothing_is_applied_if_an_object_would_be_deleted_unintentionally(invoke
 
     assert result.exit_code == 5
     assert engine.runs == ["preview laptop.bootstrap"]
-    told = result.stderr.splitlines()[-5:]
-    assert told[:-1] == [
+    lines = result.stderr.splitlines()[-5:]
+    assert lines[:-1] == [
         "blocked: laptop: confirmation required to delete or replace 2 objects; nothing was applied",
         "laptop.bootstrap:",
         "  delete Namespace operators: its kind is guarded",
         "  replace Secret n/a, forced by metadata.namespace: its declaration did not change",
     ]
-    assert told[-1].startswith("to confirm exactly these changes: jacquard up laptop --confirm ")
+    assert lines[-1].startswith("to confirm exactly these changes: jacquard up laptop --confirm ")
 
 
 def test_blocked_changes_are_reported_as_data(invoke: Invoke, engine: FakePulumi) -> None:
@@ -188,17 +188,17 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
     monkeypatch.setenv("JACQUARD_PARALLELISM", "1")
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
-    told: dict[str, list[Plan | Stop]] = {}
+    plans: dict[str, list[Plan | Stop]] = {}
 
     def plan_of(_engine: object, _environment: object, stack: str, **_options: object) -> Plan:
-        answers = told.get(stack.partition(".")[2])
+        answers = plans.get(stack.partition(".")[2])
         answer = answers.pop(0) if answers else Plan(stack=stack)
         if isinstance(answer, Stop):
             raise answer
         return answer
 
     monkeypatch.setattr("jacquard.cli.runs.plan_checks.plan", plan_of)
-    return told
+    return plans
 
 
 @pytest.mark.parametrize("code", [ExitCode.WAITING, ExitCode.FAILED])

@@ -213,10 +213,14 @@ def test_json_and_sarif_contain_a_waived_cross_check(invoke: Invoke, data_folder
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
     results = json.loads(invoke("check", "laptop", *TODAY, "--format", "sarif").stdout)["runs"][0]["results"]
 
-    [told] = [item for item in answer["waived_checks"] if item["rule"] != UNFILTERED]
+    [waiver] = [item for item in answer["waived_checks"] if item["rule"] != UNFILTERED]
     [found] = [item for item in results if item["ruleId"] != UNFILTERED]
     assert (answer["ok"], answer["problems"], answer["idle_waivers"]) == (True, [], [])
-    assert (told["rule"], told["subject"], told["waiver"]["ticket"]) == ("contracts.contracted-nodes", "acme", "OPS-7")
+    assert (waiver["rule"], waiver["subject"], waiver["waiver"]["ticket"]) == (
+        "contracts.contracted-nodes",
+        "acme",
+        "OPS-7",
+    )
     assert found["ruleId"] == "contracts.contracted-nodes"
     assert found["suppressions"] == [{"kind": "external", "justification": "agreed on (ops, OPS-7, until 2026-12-15)"}]
 

@@ -56,25 +56,25 @@ def test_every_rule_of_a_report_is_explained(name: str, invoke: Invoke) -> None:
 
 
 def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
-    told, listed = json.loads(invoke("explain", "--format", "json").stdout), invoke("explain").stdout
+    entries, listed = json.loads(invoke("explain", "--format", "json").stdout), invoke("explain").stdout
 
-    assert len(told) == 2 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
-    assert [one["name"] for one in told if one["name"] not in listed] == []
-    assert told[0].keys() == {"name", "text", "why", "levels", "advisory", "hidden_by", "waivable"}
+    assert len(entries) == 2 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
+    assert [one["name"] for one in entries if one["name"] not in listed] == []
+    assert entries[0].keys() == {"name", "text", "why", "levels", "advisory", "hidden_by", "waivable"}
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("unpined-image", "error: rule 'unpined-image' is unknown; did you mean 'unpinned-image'?\n"),
         ("networ", "error: rule 'networ' is unknown; did you mean 'network'?\n"),
         ("qqq", "error: rule 'qqq' is unknown; 'jacquard explain' lists all rules\n"),
     ],
 )
-def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:
+def test_an_unknown_name(name: str, expected: str, invoke: Invoke) -> None:
     result = invoke("explain", name)
 
-    assert (result.exit_code, result.stderr) == (2, told)
+    assert (result.exit_code, result.stderr) == (2, expected)
 
 
 def test_an_id_of_the_catalogue_lists_its_rules(invoke: Invoke) -> None:

@@ -100,10 +100,10 @@ def test_all_invalid_rules_are_reported_together(
         old, arrow, new = text.strip("{}").partition(" -> ")
         (folder / name).write_text(example.replace(f'name="{old}"', f'name="{new}"') if arrow else text)
 
-    told = problems(invoke("check", "edge-1"))
+    reported = problems(invoke("check", "edge-1"))
 
     wanted = {name: text for name, (_, text) in BROKEN_RULES.items() if text}
-    assert sorted(told) == sorted(f"../../extensions/policies/{name}{text}" for name, text in wanted.items())
+    assert sorted(reported) == sorted(f"../../extensions/policies/{name}{text}" for name, text in wanted.items())
     explained = invoke("explain")
     assert explained.exit_code == 2
     clash = "extensions/policies/e_clash.py:31: 'unpinned-image' is already a rule of jacquard; choose"
@@ -113,7 +113,7 @@ def test_all_invalid_rules_are_reported_together(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("def concepts", "def other", "region_note.py has no concepts; define it, or prefix the file name with _"),
         ("def concepts", "concepts = 1\ndef other", "region_note.py concepts is of type int; write def concepts"),
@@ -149,13 +149,13 @@ def test_all_invalid_rules_are_reported_together(
     ids=["nothing", "no function", "breaks", "manifest", "twin", "twice", "order"],
 )
 def test_an_invalid_component_is_reported_with_its_line(
-    invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, told: str
+    invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, reported: str
 ) -> None:
     edit(regions / COMPONENT, old, new)
 
     [problem] = problems(invoke("check", "edge-1"))
 
-    assert told in problem
+    assert reported in problem
     assert invoke("render", "edge-1", "--out", str(regions / "out")).exit_code == 2
 
 

@@ -39,13 +39,13 @@ def test_facts_are_written_and_an_impact_reads_them(
     taken = invoke("facts", "laptop", "--out", str(file))
     again = invoke("facts", "laptop", "--out", str(file))
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
-    told = invoke("impact", "laptop", "--facts", str(file))
+    result = invoke("impact", "laptop", "--facts", str(file))
 
     assert (taken.exit_code, again.exit_code) == (0, 0)
     assert taken.stdout == "laptop: 2 of 4 nodes occupied by 3 pods on 16 GPUs, as of 2026-11-22 16:00 UTC\n"
     estimate = "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC, 12 minutes old)"
-    lines = [line.split() for line in told.stdout.splitlines()]
-    assert told.stdout.splitlines()[3] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert result.stdout.splitlines()[3] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
     assert [lines[5][-1], lines[6][-1]] == ["occupied", "2"]
 
 
@@ -58,22 +58,22 @@ def test_outdated_facts_are_ignored_with_a_note(
     file = data_folder.parent / "facts.json"
     invoke("facts", "laptop", "--out", str(file))
 
-    told = invoke("impact", "laptop", "--facts", str(file))
+    result = invoke("impact", "laptop", "--facts", str(file))
     longer = invoke("impact", "laptop", "--facts", str(file), "--facts-age", "120")
 
     why = "facts are dated 2026-11-22 16:00 UTC, more than 60 minutes ago; collect new ones"
     warning = f"warning: laptop: {why}; until then it is unknown which nodes are occupied or have faults\n"
-    assert (told.exit_code, told.stderr) == (0, warning)
+    assert (result.exit_code, result.stderr) == (0, warning)
     assert (longer.exit_code, longer.stderr) == (0, "")
 
 
 def test_an_impact_only_accepts_facts(data_folder: Path, invoke: Invoke) -> None:
     file = data_folder / "laptop" / "region.yaml"
 
-    told = invoke("impact", "laptop", "--facts", str(file))
+    result = invoke("impact", "laptop", "--facts", str(file))
 
-    assert told.exit_code == ExitCode.BAD_DATA
-    assert told.stderr == (
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
         f"error: {file}: is not a file written by 'jacquard facts': invalid json: expected value at line 1 column 1\n"
     )
 

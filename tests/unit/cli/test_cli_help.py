@@ -46,8 +46,8 @@ def test_an_example_of_a_verb_can_be_typed(verb: str, example: str) -> None:
 def test_help_shows_the_examples() -> None:
     done = subprocess.run([JACQUARD, "allocate", "--help"], capture_output=True, text=True, check=True)
 
-    told = " ".join(done.stdout.split())
-    assert told.endswith(f"Examples: {' '.join(VERBS['allocate'].examples)}")
+    text = " ".join(done.stdout.split())
+    assert text.endswith(f"Examples: {' '.join(VERBS['allocate'].examples)}")
 
 
 def helped(verb: str) -> list[str]:

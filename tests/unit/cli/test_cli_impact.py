@@ -35,7 +35,7 @@ def test_a_promotion_is_reported_with_nodes_cause_and_preserved_data(repository:
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     commit = git(repository, "rev-parse", "HEAD")[:9]
 
-    told = re.sub(r"part [0-9a-f]{12}\b", "part DIGEST", invoke("impact", "laptop").stdout)
+    text = re.sub(r"part [0-9a-f]{12}\b", "part DIGEST", invoke("impact", "laptop").stdout)
     expected = [
         f"laptop: {commit} -> work tree",
         f"  {SUMMARY}",
@@ -78,7 +78,7 @@ def test_a_promotion_is_reported_with_nodes_cause_and_preserved_data(repository:
         "",
         f"next: jacquard approve laptop acme --base {commit}",
     ]
-    assert told.splitlines() == [resolved(line, repository / "laptop") for line in expected]
+    assert text.splitlines() == [resolved(line, repository / "laptop") for line in expected]
 
 
 def with_durations(repository: Path) -> None:
@@ -226,11 +226,11 @@ def test_effects_of_the_catalogue_on_other_regions_are_reported(repository: Path
     versions.write_text(text, encoding="utf-8")
 
     commit = git(repository, "rev-parse", "HEAD")[:9]
-    told = invoke("impact", "laptop").stdout
+    text = invoke("impact", "laptop").stdout
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
     others = "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
-    assert told.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
+    assert text.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
 

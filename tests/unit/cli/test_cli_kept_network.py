@@ -26,16 +26,16 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize(("edited", "told"), EDITS.items(), ids=EDITS)
+@pytest.mark.parametrize(("edited", "expected"), EDITS.items(), ids=EDITS)
 def test_another_network_under_running_nodes_is_refused(
-    data_folder: Path, invoke: Invoke, edit: Edit, edited: str, told: tuple[str, str]
+    data_folder: Path, invoke: Invoke, edit: Edit, edited: str, expected: tuple[str, str]
 ) -> None:
     repository = committed(data_folder)
     edit(repository / "laptop" / "tenants" / "acme.yaml", "add_ons: default", edited)
 
     result = invoke("impact", "laptop")
 
-    key, name = told
+    key, name = expected
     text = (
         "environments/laptop: 1 problem\n"
         f"  tenants/acme.yaml:LINE  clusters[0].{key}: {name} instead of cilium ({BASE}) {LOSES}; restore cilium, or"

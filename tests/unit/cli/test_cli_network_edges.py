@@ -81,11 +81,11 @@ def test_the_edge_router_contract_states_that_peers_bypass_it(everywhere: Invoke
     text = everywhere("show", REGION, "network", "--border").stdout
     data = json.loads(everywhere("show", REGION, "network", "--border", "--format", "json").stdout)
 
-    told = (
+    message = (
         "  peers       ember/ember-serve (4200000005:10005): between DPUs over the VNI of the peer, bypassing the "
         "border routers\n"
     )
-    assert told in text
+    assert message in text
     assert {vpc["vpc"]: vpc["peers"] for vpc in data["vpcs"] if vpc["peers"]}["ember-serve"] == {
         "ember/ember-train": TARGETS["ember/ember-train"]
     }
@@ -110,7 +110,7 @@ def test_denied_networks_are_shown(everywhere: Invoke) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (
             ("--path", "internet", "pod:halcyon-train", "--port", "443"),
@@ -123,8 +123,8 @@ def test_denied_networks_are_shown(everywhere: Invoke) -> None:
         ),
     ],
 )
-def test_a_port_that_means_nothing_is_refused(everywhere: Invoke, options: tuple[str, ...], told: str) -> None:
+def test_a_port_that_means_nothing_is_refused(everywhere: Invoke, options: tuple[str, ...], message: str) -> None:
     found = everywhere("show", REGION, "network", *options)
 
     assert found.exit_code == 2
-    assert told in found.stderr
+    assert message in found.stderr

@@ -63,7 +63,7 @@ def row(folder: Path, host: str) -> str:
 def test_the_steps_only_remove_the_node_of_the_host(laptop_folder: Path, invoke: Invoke, edit: Edit) -> None:
     hall, acme = laptop_folder / "inventory/hall-a.csv", laptop_folder / "tenants/acme.yaml"
 
-    told = invoke("host", "laptop", "a02-u01", *OUT).stdout.splitlines()
+    lines = invoke("host", "laptop", "a02-u01", *OUT).stdout.splitlines()
     edit(acme, "nodes: 10", "nodes: 9")
     edit(acme, "h100-ib-8, nodes: 14}", "h100-ib-8, nodes: 13}")
     invoke("allocate", "laptop")
@@ -72,7 +72,7 @@ def test_the_steps_only_remove_the_node_of_the_host(laptop_folder: Path, invoke:
     edit(hall, row(laptop_folder, "a02-u01"), "")
     (laptop_folder / "out_of_service.yaml").unlink()
 
-    assert told[-7:] == [resolved(line, laptop_folder) for line in STEPS]
+    assert lines[-7:] == [resolved(line, laptop_folder) for line in STEPS]
     assert groups == [("a01", "5"), ("a02", "4")]  # The group of the host shrinks, and not the other one.
     assert "-  a02-u01: acme-train/train" in released.stdout.splitlines()
     assert invoke("check", "laptop").exit_code == ExitCode.OK

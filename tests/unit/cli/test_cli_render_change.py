@@ -143,9 +143,9 @@ def test_markdown_keeps_to_the_limit_of_a_comment_with_its_fences_closed() -> No
 
 
 def test_a_base_that_cannot_render_its_objects_is_reported() -> None:
-    told = [line.plain for line in view.lines(diff(by_head=True))]
+    lines = [line.plain for line in view.lines(diff(by_head=True))]
 
-    assert told == [
+    assert lines == [
         "lab: b -> h",
         "  the code of b cannot render its objects; the code of h rendered both sides",
         "  base and head render the same objects",
@@ -182,7 +182,7 @@ def test_the_content_of_a_secret_is_not_shown(laptop: Environment, secret: str) 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         ((), "write either --out DIR, to write objects to files, or --base REF, to compare them"),
         (
@@ -204,7 +204,7 @@ def test_the_content_of_a_secret_is_not_shown(laptop: Environment, secret: str) 
     ],
 )
 @pytest.mark.usefixtures("data_folder")
-def test_options_that_do_not_go_together_are_refused(invoke: Invoke, options: tuple[str, ...], told: str) -> None:
+def test_options_that_do_not_go_together_are_refused(invoke: Invoke, options: tuple[str, ...], expected: str) -> None:
     result = invoke("render", *options)
 
-    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {told}\n")
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {expected}\n")

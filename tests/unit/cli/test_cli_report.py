@@ -275,10 +275,10 @@ def changed(data_folder: Path) -> None:
 def test_the_command_writes_the_report_in_addition_to_its_output(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
 
-    told = invoke("impact", "laptop", "--format", "json", "--html", str(file))
+    result = invoke("impact", "laptop", "--format", "json", "--html", str(file))
     again = invoke("impact", "laptop", "--html", str(file))
 
-    assert json.loads(told.stdout)[0]["environment"] == "laptop"
+    assert json.loads(result.stdout)[0]["environment"] == "laptop"
     assert again.exit_code == ExitCode.OK
     assert MARK in file.read_text()[:100]
     assert page(file.read_text()).all("h1")[0].text == "laptop"

@@ -126,8 +126,8 @@ def test_an_impact_includes_extension_components(invoke: Invoke, regions: Path, 
     edit(regions / COMPONENT, '"platform@cloud.example"', '"on-call@cloud.example"')
 
     answer = json.loads(invoke("impact", "edge-1", "--format", "json").stdout)[0]
-    told = {(row["part"], row["effect"], row["tenant"]) for row in answer["rows"]}
-    assert told == {("management-note", "in place", None), ("first-train-note", "in place", "first")}
+    rows = {(row["part"], row["effect"], row["tenant"]) for row in answer["rows"]}
+    assert rows == {("management-note", "in place", None), ("first-train-note", "in place", "first")}
 
     edit(regions / "requirements.txt", "jacquard @", "jacquard   @")
     answer = json.loads(invoke("impact", "edge-1", "--format", "json").stdout)[0]

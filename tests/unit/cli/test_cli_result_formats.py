@@ -199,9 +199,9 @@ def test_preview_of_a_change_reports_the_engine_in_each_format(
     assert logged["forbidden-word"]["properties"] == {"source": "engine"}
     [answer] = json.loads(outputs["json"].stdout)
     jsonschema.validate(answer, schema("preview"))
-    told = {item["rule"]: (item["source"], item["blocks"], item["state"]) for item in answer["results"]}
-    assert told["forbidden-word"] == ("engine", True, None)
-    assert told["networks.unfiltered-hosts"] == ("data", False, "existing")
+    results = {item["rule"]: (item["source"], item["blocks"], item["state"]) for item in answer["results"]}
+    assert results["forbidden-word"] == ("engine", True, None)
+    assert results["networks.unfiltered-hosts"] == ("data", False, "existing")
     cases = {case.name: case.outcome for case in junit(outputs["junit"].stdout)}
     assert (cases["laptop"], cases["forbidden-word"]) == ("failed", "failed")
     noted = {item.title: item.level for item in annotations(outputs["github"].stdout)}

@@ -79,8 +79,8 @@ def test_each_policy_has_its_level_with_the_origin_its_limits_and_counts(invoke:
 def test_each_waiver_has_its_state_and_the_days_left(invoke: Invoke) -> None:
     waivers = {row["subject"]: row for row in answer(invoke)["waivers"] if row["rule"] == "image-outside-channel"}
 
-    told = {name: (row["state"], row["violations"], row["days_left"]) for name, row in waivers.items()}
-    assert told == {
+    states = {name: (row["state"], row["violations"], row["days_left"]) for name, row in waivers.items()}
+    assert states == {
         "acme-train/train": ("used", 2, 10),
         "acme-train/none": ("unused", 0, 24),
         "acme-train/infer": ("expired", 0, -20),

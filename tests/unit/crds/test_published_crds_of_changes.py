@@ -53,7 +53,7 @@ def test_immutable_fields_of_rendered_kinds_are_marked_as_rejected() -> None:
         with_backends(laptop, control_planes=planes, bare_metal=metal, isolation=isolation, data_store="dedicated")
         for (planes, metal), isolation in product(backends, Isolation)
     ]
-    told: dict[str, Effect | None] = {}
+    effects: dict[str, Effect | None] = {}
     for item in custom((laptop, *chosen)):
         group, _, version = item.api_version.partition("/")
         served = folder.definition(group, item.kind)["spec"]["versions"]
@@ -61,10 +61,10 @@ def test_immutable_fields_of_rendered_kinds_are_marked_as_rejected() -> None:
         for path in immutable(schema):
             if has(item.body, path):
                 row = effects_table().row(f"{group}/{item.kind}", path)
-                told[f"{item.kind} {'.'.join(path)}"] = row and row.effect
+                effects[f"{item.kind} {'.'.join(path)}"] = row and row.effect
 
-    assert {path: effect for path, effect in told.items() if effect is not Effect.REFUSED} == {}
-    assert told.keys() >= IMMUTABLE
+    assert {path: effect for path, effect in effects.items() if effect is not Effect.REFUSED} == {}
+    assert effects.keys() >= IMMUTABLE
 
 
 IMMUTABLE = {

@@ -131,15 +131,15 @@ def test_events_of_an_earlier_run_are_ignored(pulumi: Any) -> None:
 
 def test_a_termination_signal_is_forwarded_and_reported_once(pulumi: Any) -> None:
     pulumi.answer("up", waits=True)
-    told: list[str] = []
+    calls: list[str] = []
     pulumi.terminate_caller()
     with pytest.raises(EngineStopped) as stop:
-        engine().run("up", "laptop", stopping=lambda: told.append("stopping"))
+        engine().run("up", "laptop", stopping=lambda: calls.append("stopping"))
 
     assert str(stop.value) == (
         "up of laptop was stopped; finished changes are recorded, run the same command again to continue"
     )
-    assert told == ["stopping"]
+    assert calls == ["stopping"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")

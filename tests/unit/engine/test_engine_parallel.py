@@ -100,14 +100,14 @@ def test_backwards_each_is_begun_after_all_that_need_it() -> None:
 
 def test_all_running_engines_get_one_stop_request_and_no_other_stack_starts(pulumi: Any) -> None:
     pulumi.answer("up", waits=True)
-    engine, told = Engine("laptop", None, {}), []
+    engine, calls = Engine("laptop", None, {}), []
     pulumi.terminate_caller(waiting=2)
 
     outcomes = side_by_side(
-        NEEDS | {"f": ()}, lambda stack: engine.run("up", stack), at_once=2, stopping=lambda: told.append(1)
+        NEEDS | {"f": ()}, lambda stack: engine.run("up", stack), at_once=2, stopping=lambda: calls.append(1)
     )
 
-    assert told == [1]
+    assert calls == [1]
     assert [(one.stack, one.begun, one.stopped, one.because_of) for one in outcomes] == [
         ("a", True, True, ()),
         *((stack, False, True, ()) for stack in "bcde"),

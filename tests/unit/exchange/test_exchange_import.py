@@ -133,10 +133,10 @@ def test_values_missing_in_the_file_are_kept_for_known_hosts(read: Any, region: 
 def test_a_known_host_with_another_address_or_driver_gets_a_new_bmc_address(read: Any, region: Environment) -> None:
     known = region.hosts[1]
     moved = read("netbox", f"name,oob_ip\n{known.host},10.1.200.2/16\n")
-    told = read("netbox", f"name,oob_ip\n{known.host},10.1.1.2/16\n", driver="redfish+http", system_path="/x")
+    redfish = read("netbox", f"name,oob_ip\n{known.host},10.1.1.2/16\n", driver="redfish+http", system_path="/x")
     ipmi = read("netbox", f"name,oob_ip\n{known.host},10.1.1.2:6230\n", driver="ipmi")
 
-    assert [done.changed[0].columns["bmc"] for done in (moved, told, ipmi)] == [
+    assert [done.changed[0].columns["bmc"] for done in (moved, redfish, ipmi)] == [
         (known.bmc, URL.format("10.1.200.2")),
         (known.bmc, "redfish+http://10.1.1.2/x"),
         (known.bmc, "ipmi://10.1.1.2:6230"),

@@ -126,7 +126,7 @@ def outcome(region: Any, name: str, body: Mapping[str, Any]) -> str:
 @pytest.mark.parametrize(("name", "field"), ROWS, ids=[f"{name} {field}" for name, field in ROWS])
 def test_a_field_is_treated_as_the_table_says(region: Any, name: str, field: str) -> None:
     row: Treatment = treatments(name)[field]
-    told = {
+    named = {
         f"{field}: {row.refuse} (got 'odd'); {row.remedy}": bool(row.refuse),
         f"{field} of 1 row not used: {row.report}": bool(row.report),
     }
@@ -134,8 +134,8 @@ def test_a_field_is_treated_as_the_table_says(region: Any, name: str, field: str
     odd = outcome(region, name, with_value(name, field, "odd", "a09-u01"))
     same = [outcome(region, name, with_value(name, field, value, "a09-u01")) for value in row.unless]
 
-    assert {text: text in odd for text in told} == told
-    assert told[next(iter(told))] or "problem" not in odd
+    assert {text: text in odd for text in named} == named
+    assert named[next(iter(named))] or "problem" not in odd
     assert [text for text in same if field in text] == []
 
 

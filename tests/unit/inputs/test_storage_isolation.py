@@ -44,14 +44,14 @@ def test_disks_of_vms_default_to_the_class_of_their_images_in_the_cluster_that_r
 def test_the_storage_system_only_admits_hosts_of_the_tenant() -> None:
     environment = reference("laptop")
 
-    told = {
+    isolation = {
         (item.cluster, item.name): item.body["metadata"]["annotations"]["jacquard.dev/client-networks"]
         for item in everything(environment)
         if item.kind == "StorageClass"
     }
 
     hosts = {name: str(vpc.hosts) for name, vpc in environment.allocations.vpcs.items()}
-    assert told == {
+    assert isolation == {
         ("acme-train", "shared-nfs"): hosts["acme"],
         ("acme-train", "shared-vast"): hosts["acme"],
         ("globex-lab", "shared-vast"): hosts["globex"],

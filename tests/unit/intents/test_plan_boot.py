@@ -21,7 +21,7 @@ UNPROVEN = (
 
 
 @pytest.mark.parametrize(
-    ("backend", "boot", "service", "told"),
+    ("backend", "boot", "service", "expected"),
     [
         (BareMetalBackend.METAL3, BootMode.DISK, None, []),
         (BareMetalBackend.METAL3, BootMode.LIVE_ISO, None, [UNPROVEN]),
@@ -42,7 +42,7 @@ UNPROVEN = (
     ],
 )
 def test_the_image_defines_its_boot_method_and_the_region_its_support(
-    backend: BareMetalBackend, boot: BootMode, service: JoinServiceSpec | None, told: list[str]
+    backend: BareMetalBackend, boot: BootMode, service: JoinServiceSpec | None, expected: list[str]
 ) -> None:
     base = small_region()
     region = changed(
@@ -52,7 +52,7 @@ def test_the_image_defines_its_boot_method_and_the_region_its_support(
     )
     image = changed(base.images.images[0], boot=boot)
 
-    assert boot_objections(changed(base, region=region), image, NODE_TYPE) == told
+    assert boot_objections(changed(base, region=region), image, NODE_TYPE) == expected
 
 
 def test_an_iso_is_for_hosts_whose_driver_attaches_media() -> None:
@@ -63,8 +63,8 @@ def test_an_iso_is_for_hosts_whose_driver_attaches_media() -> None:
     image = changed(base.images.images[0], boot=BootMode.LIVE_ISO)
 
     assert boot_objections(mixed, image, RACK_TYPE) == []
-    [told] = boot_objections(mixed, image, NODE_TYPE)
-    assert told == (
+    [expected] = boot_objections(mixed, image, NODE_TYPE)
+    assert expected == (
         f"image {image.version} has boot: live-iso, which requires virtual media, and 1 of 16 {NODE_TYPE} hosts have"
         f" a BMC driver without it, such as {host.host} ({host.bmc})"
     )

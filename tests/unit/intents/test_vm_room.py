@@ -19,13 +19,13 @@ KIND = InstanceType.model_validate(
 )
 
 
-def size(**told: Any) -> VmSizeSpec:
-    return VmSizeSpec.model_validate({"name": "one", "cpus": 15, "memory": "100Gi", **told})
+def size(**fields: Any) -> VmSizeSpec:
+    return VmSizeSpec.model_validate({"name": "one", "cpus": 15, "memory": "100Gi", **fields})
 
 
-def setup(**told: Any) -> Setup:
+def setup(**fields: Any) -> Setup:
     plain = {"image": "any", "gives_cpus": False, "kept_cpus": 0, "aligns": False, "pages": ()}
-    return Setup(**(plain | told))
+    return Setup(**(plain | fields))
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ def offering(region: Environment) -> VmOfferingInput:
     return edited(found, root=RootSpec(size="600Gi", storage_class="shared-vast"))
 
 
-def edited(offering: VmOfferingInput, **told: Any) -> VmOfferingInput:
+def edited(offering: VmOfferingInput, **fields: Any) -> VmOfferingInput:
     """Return ``offering`` with other fields of its machine."""
     [machine] = offering.machines
-    return replace(offering, machines=(replace(machine, spec=machine.spec.model_copy(update=told)),))
+    return replace(offering, machines=(replace(machine, spec=machine.spec.model_copy(update=fields)),))
 
 
 def effects(before: VmOfferingInput, after: VmOfferingInput) -> dict[tuple[str, str], tuple[Effect, When | None]]:

@@ -21,11 +21,11 @@ A01, A02 = ([f"{rack}-u0{slot}" for slot in range(1, 6)] for rack in ("a01", "a0
 def touched(folder: Path, *edits: tuple[str, ...], then: tuple[str, ...] = ()) -> dict[str, list[str]]:
     """Return the hosts of ``laptop`` by the effect of an edit."""
     bench = edited(folder, "laptop", edits, then)
-    told = defaultdict(list)
+    by_effect = defaultdict(list)
     for one in hosts(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench)):
         if one.rows:
-            told[f"{one.move or one.effect}, {one.when}"].append(one.host.host)
-    return dict(told)
+            by_effect[f"{one.move or one.effect}, {one.when}"].append(one.host.host)
+    return dict(by_effect)
 
 
 def test_a_promotion_falls_on_the_nodes_of_its_groups_and_not_on_their_spares(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def judged(*found: Violation) -> Judgement:
     )
 
 
-def told(base: Judgement, head: Judgement, *engine: events.Violation) -> list[Offence]:
+def compared(base: Judgement, head: Judgement, *engine: events.Violation) -> list[Offence]:
     return list(offences(base, head, engine, TODAY))
 
 
@@ -60,24 +60,24 @@ def told(base: Judgement, head: Judgement, *engine: events.Violation) -> list[Of
 def test_an_offence_is_the_same_as_long_as_it_is_that_of_the_same_pool(
     base: tuple[Violation, ...], head: tuple[Violation, ...], standing: Standing, *, refuses: bool
 ) -> None:
-    [found] = told(judged(*base), judged(*head))
+    [found] = compared(judged(*base), judged(*head))
 
     assert (found.standing, found.refuses, found.subject, found.fix) == (standing, refuses, "c/pool", "take it away")
 
 
 def test_a_waiver_that_is_not_needed_any_more_fixes_nothing() -> None:
-    assert told(judged(offence("t", waived=True)), judged()) == []
+    assert compared(judged(offence("t", waived=True)), judged()) == []
 
 
 def test_a_waiver_is_shown_with_its_remaining_days() -> None:
-    [found] = told(judged(), judged(offence("t", waived=True)))
+    [found] = compared(judged(), judged(offence("t", waived=True)))
 
     assert found.waiver is not None
     assert (found.waiver.days_left, found.waiver.owner, found.waiver.ticket) == (9, "me", "T-1")
 
 
 def test_the_same_offence_of_many_objects_is_one() -> None:
-    [found] = told(judged(), judged(offence("t-1"), offence("t-2")))
+    [found] = compared(judged(), judged(offence("t-1"), offence("t-2")))
 
     assert found.objects == ("Template c/t-1 in cluster management", "Template c/t-2 in cluster management")
 
@@ -88,7 +88,7 @@ def test_violations_repeated_by_the_engine_are_shown_once_and_its_own_in_additio
         events.Violation(policy="no-x", mandatory=True, urn=Urn("u"), message=f"No x.\n{known}"),
         events.Violation(policy="other", mandatory=False, urn=Urn("u"), message="whatever"),
     ]
-    found = told(judged(), judged(known), *said)
+    found = compared(judged(), judged(known), *said)
 
     assert [(one.rule, one.standing, one.refuses, one.found) for one in found] == [
         ("no-x", Standing.NEW, True, "x is here"),
@@ -98,7 +98,7 @@ def test_violations_repeated_by_the_engine_are_shown_once_and_its_own_in_additio
 
 def test_blocking_violations_are_first_and_credentials_are_not_shown() -> None:
     fixed, new = offence("t", found="a"), offence("t", found="got https://me:hunter22@x.example/y")
-    found = told(judged(fixed), judged(new))
+    found = compared(judged(fixed), judged(new))
 
     assert [one.standing for one in found] == [Standing.NEW, Standing.FIXED]
     assert found[0].found == "got https://[secret]@x.example/y"
@@ -108,7 +108,7 @@ def test_a_violation_of_a_new_policy_is_labelled_with_its_day() -> None:
     binding = dt.date(2027, 3, 1)
     new = replace(offence("t"), level=Enforcement.ADVISORY, binding=binding)
 
-    [found] = told(judged(), Judgement(advised=(new,)))
+    [found] = compared(judged(), Judgement(advised=(new,)))
 
     assert (found.refuses, found.binding) == (False, binding)
     preview = Preview.model_construct(offences=(found,))

@@ -21,7 +21,7 @@ from jacquard.machine import paths
 @pytest.mark.parametrize(("use", "count"), [(PortUse.WHOLE, "8"), (PortUse.SHARED, "110")])
 def test_nodes_offer_ports_as_offerings_say(objects: Any, use: PortUse, count: str) -> None:
     region = on_infiniband(load_environment("laptop", paths.ROOT / "environments"), RdmaSpec(ports=use))
-    [told] = offerings(region).rdma
+    [resource] = offerings(region).rdma
     rendered = list(flat(everything(region)))
     [policy] = [item.body for item in rendered if item.kind == "NicNodePolicy"]
     [release] = [
@@ -50,9 +50,9 @@ def test_nodes_offer_ports_as_offerings_say(objects: Any, use: PortUse, count: s
         ),
     )
 
-    agents.reconcile(objects(release), told.cluster, view)
+    agents.reconcile(objects(release), resource.cluster, view)
 
-    assert view.get("Node", "n1")["status"]["allocatable"] == {told.resource: count}
+    assert view.get("Node", "n1")["status"]["allocatable"] == {resource.resource: count}
     assert view.get("Node", "n2")["status"] == {}
 
 

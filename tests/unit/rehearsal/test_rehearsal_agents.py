@@ -69,21 +69,21 @@ def test_a_daemon_set_is_deleted_with_its_release_and_one_of_the_tenants_is_kept
 
 
 @pytest.mark.parametrize(
-    ("chart", "agent", "namespace", "told"),
+    ("chart", "agent", "namespace", "reason"),
     [
         ("cilium", "cilium", "cilium-space", "CiliumIsUp"),
         ("tigera-operator", "calico-node", "calico-system", "CalicoIsUp"),
     ],
 )
 def test_a_cni_sets_the_network_condition_of_its_nodes(
-    objects: Any, chart: str, agent: str, namespace: str, told: str
+    objects: Any, chart: str, agent: str, namespace: str, reason: str
 ) -> None:
     view = objects(node("n1"), node("n2"), pod(agent, namespace, "n1"), pod(agent, namespace, "n2", "Pending"))
 
     agents.reconcile(objects(release(chart)), "acme", view)
 
     [condition] = view.get("Node", "n1")["status"]["conditions"]
-    assert (condition["type"], condition["status"], condition["reason"]) == ("NetworkUnavailable", "False", told)
+    assert (condition["type"], condition["status"], condition["reason"]) == ("NetworkUnavailable", "False", reason)
     assert "conditions" not in view.get("Node", "n2")["status"]
 
 

@@ -76,10 +76,10 @@ class Rehearsed:
 
     def _stage(self, dpu: dict[str, Any]) -> None:
         phase = (dpu.get("status") or {}).get("phase", "Initializing")
-        told: dict[str, Any] = {"phase": STAGES.get(phase, phase)}
-        if told["phase"] == "Ready":
-            told["operationalConditions"] = [{"type": "OperationalReady", "status": "True"}]
-        self.view.status(dpu, told)
+        status: dict[str, Any] = {"phase": STAGES.get(phase, phase)}
+        if status["phase"] == "Ready":
+            status["operationalConditions"] = [{"type": "OperationalReady", "status": "True"}]
+        self.view.status(dpu, status)
 
     def _give_back(self) -> None:
         """Act as Cluster API and its provider after the deletion of the machine."""

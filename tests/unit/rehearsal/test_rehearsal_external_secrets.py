@@ -44,7 +44,7 @@ def settled(view: Any, inside: Any = None) -> Any:
     return view
 
 
-def told(view: Any, kind: str, name: str, place: str = "") -> tuple[str, str, str]:
+def condition(view: Any, kind: str, name: str, place: str = "") -> tuple[str, str, str]:
     [one] = view.get(kind, name, place)["status"]["conditions"]
     return one["status"], one["reason"], one["message"]
 
@@ -52,8 +52,8 @@ def told(view: Any, kind: str, name: str, place: str = "") -> tuple[str, str, st
 def test_a_secret_is_copied_with_the_keys_that_its_readers_need(objects: Any) -> None:
     view = settled(objects(*rendered(HERE), AUTHORITY))
 
-    assert told(view, "ClusterSecretStore", "vault") == ("True", "Valid", "")
-    assert told(view, "ExternalSecret", "bmc-a01", "hosts") == ("True", "SecretSynced", "")
+    assert condition(view, "ClusterSecretStore", "vault") == ("True", "Valid", "")
+    assert condition(view, "ExternalSecret", "bmc-a01", "hosts") == ("True", "SecretSynced", "")
     assert view.get("Secret", "bmc-a01", "hosts")["data"].keys() == {"password", "username"}
 
 
@@ -80,22 +80,22 @@ def test_a_store_without_credentials_is_not_ready_and_delivers_nothing(
 ) -> None:
     view = settled(objects(*(one for one in (*rendered(HERE), AUTHORITY) if one not in gone)))
 
-    assert told(view, "ClusterSecretStore", "vault") == ("False", "InvalidProviderConfig", lacking)
-    assert told(view, "ExternalSecret", "bmc-a01", "hosts")[2] == "ClusterSecretStore 'vault' is not ready"
+    assert condition(view, "ClusterSecretStore", "vault") == ("False", "InvalidProviderConfig", lacking)
+    assert condition(view, "ExternalSecret", "bmc-a01", "hosts")[2] == "ClusterSecretStore 'vault' is not ready"
     assert view.find("v1", "Secret", "bmc-a01", "hosts") is None
 
 
 def test_a_certificate_under_another_key_is_none(objects: Any) -> None:
     view = settled(objects(*rendered(), {**AUTHORITY, "data": {"tls.crt": "simulated"}}))
 
-    assert told(view, "ClusterSecretStore", "vault")[2] == "ConfigMap 'vault-ca' has no key 'ca.crt'"
+    assert condition(view, "ClusterSecretStore", "vault")[2] == "ConfigMap 'vault-ca' has no key 'ca.crt'"
 
 
 def test_a_namespace_that_the_region_did_not_make_is_refused(objects: Any) -> None:
     foreign = obj("v1", "Namespace", "theirs", namespace="", metadata={"labels": {"team": "other"}})
     view = settled(objects(*rendered(replace(HERE, namespace="theirs")), foreign, AUTHORITY))
 
-    status, _, message = told(view, "ExternalSecret", "bmc-a01", "theirs")
+    status, _, message = condition(view, "ExternalSecret", "bmc-a01", "theirs")
     assert (status, message) == (
         "False",
         "using cluster store 'vault' is not allowed from namespace 'theirs': denied by spec.condition",
@@ -105,7 +105,7 @@ def test_a_namespace_that_the_region_did_not_make_is_refused(objects: Any) -> No
 def test_a_missing_store_delivers_nothing(objects: Any) -> None:
     view = settled(objects(*(one for one in rendered(HERE) if one is not STORE)))
 
-    assert told(view, "ExternalSecret", "bmc-a01", "hosts")[2] == "ClusterSecretStore 'vault' not found"
+    assert condition(view, "ExternalSecret", "bmc-a01", "hosts")[2] == "ClusterSecretStore 'vault' not found"
 
 
 def test_nothing_happens_before_the_operator_of_a_release_is_ready(objects: Any) -> None:
@@ -129,7 +129,7 @@ def test_a_secret_inside_a_cluster_is_pushed_into_its_namespace(objects: Any) ->
     inside = objects(namespace("vast-csi").body)
     view = settled(objects(*rendered(INSIDE), AUTHORITY, KUBECONFIG), inside)
 
-    assert told(view, "PushSecret", "vast-csi-vast", "acme-train") == ("True", "Synced", "")
+    assert condition(view, "PushSecret", "vast-csi-vast", "acme-train") == ("True", "Synced", "")
     assert inside.get("Secret", "vast", "vast-csi")["data"].keys() == {"endpoint"}
 
 
@@ -145,4 +145,4 @@ def test_a_secret_inside_a_cluster_is_pushed_into_its_namespace(objects: Any) ->
 def test_a_push_reports_its_missing_prerequisite(objects: Any, there: list[Any], lacking: str) -> None:
     view = settled(objects(*rendered(INSIDE), *there), objects())
 
-    assert told(view, "PushSecret", "vast-csi-vast", "acme-train") == ("False", "Errored", lacking)
+    assert condition(view, "PushSecret", "vast-csi-vast", "acme-train") == ("False", "Errored", lacking)

@@ -78,7 +78,7 @@ def test_keys_that_are_no_partition_of_a_tenant_are_refused(manager: FabricManag
 )
 def test_rejected_requests_state_the_reason(manager: FabricManager, path: str, content: Any, says: str) -> None:
     login = "Basic YWRtaW46c2VjcmV0"
-    status, told = manager.answer("POST", path, login, json.dumps(content).encode())
+    status, answer = manager.answer("POST", path, login, json.dumps(content).encode())
 
     assert status in {400, 404}
-    assert says in told["error"]
+    assert says in answer["error"]

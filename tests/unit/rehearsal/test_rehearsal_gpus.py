@@ -29,18 +29,18 @@ def labels_of(template: Manifest) -> dict[str, str]:
 def test_nodes_with_shared_gpus_offer_the_documented_resources(objects: Any, name: str) -> None:
     environment = load_environment(name, paths.ROOT / "environments")
     rendered = list(flat(everything(environment)))
-    [told] = offerings(environment).shared_gpus
+    [shared] = offerings(environment).shared_gpus
     [labels] = [found for item in rendered if item.kind.endswith("ConfigTemplate") and (found := labels_of(item))]
     [release] = [
         item.body | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
         for item in rendered
         if item.kind == "HelmRelease"
         and item.body["spec"]["chartRef"]["name"] == "gpu-operator"
-        and item.body["spec"]["kubeConfig"]["secretRef"]["name"] == f"{told.cluster}-kubeconfig"
+        and item.body["spec"]["kubeConfig"]["secretRef"]["name"] == f"{shared.cluster}-kubeconfig"
     ]
     plugin = agents.AGENTS["gpu-operator"].name
     view = objects(
-        *(item.body for item in rendered if item.kind == "ConfigMap" and item.cluster == told.cluster),
+        *(item.body for item in rendered if item.kind == "ConfigMap" and item.cluster == shared.cluster),
         {
             "apiVersion": "v1",
             "kind": "Node",
@@ -61,6 +61,6 @@ def test_nodes_with_shared_gpus_offer_the_documented_resources(objects: Any, nam
     )
 
     for _ in range(3):
-        agents.reconcile(objects(release), told.cluster, view)
+        agents.reconcile(objects(release), shared.cluster, view)
 
-    assert view.get("Node", "n1")["status"]["allocatable"] == {told.resource: str(told.each_node)}
+    assert view.get("Node", "n1")["status"]["allocatable"] == {shared.resource: str(shared.each_node)}

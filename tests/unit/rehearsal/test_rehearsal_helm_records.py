@@ -25,8 +25,8 @@ def test_an_upgrade_is_a_revision_more_in_helms_records_and_in_the_history(objec
     kept = {name: secret["metadata"]["labels"]["status"] for (_, _, name), secret in secrets(view).items()}
     assert kept == {"sh.helm.release.v1.lb.v1": "superseded", "sh.helm.release.v1.lb.v2": "deployed"}
     history = management.get("HelmRelease", "metallb", "acme")["status"]["history"]
-    told = [(one["version"], one["ociDigest"], one["status"]) for one in history]
-    assert told == [(2, "sha256:1", "deployed"), (1, "sha256:0", "superseded")]
+    releases = [(one["version"], one["ociDigest"], one["status"]) for one in history]
+    assert releases == [(2, "sha256:1", "deployed"), (1, "sha256:0", "superseded")]
     assert "release metallb-system/lb.v2 with chart" in ready(management)[2]
 
 

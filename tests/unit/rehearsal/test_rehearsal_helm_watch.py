@@ -64,8 +64,8 @@ def test_manual_edits_and_deletions_are_repaired(objects: Any, caplog: pytest.Lo
     assert there.get("ClusterRole", "controller")["spec"]["verbs"] == "get"
     assert there.get("ClusterRole", "speaker")["spec"]["verbs"] == "get"
     assert {manager for *_, manager in there.installed} == {FIELD_MANAGER}
-    told = sorted(line.rpartition(": ")[2] for line in caplog.messages)
-    assert told == ["ClusterRole controller", "ClusterRole speaker", "ConfigMap config"]
+    changed = sorted(line.rpartition(": ")[2] for line in caplog.messages)
+    assert changed == ["ClusterRole controller", "ClusterRole speaker", "ConfigMap config"]
 
 
 def test_unchanged_objects_are_compared_once(objects: Any) -> None:

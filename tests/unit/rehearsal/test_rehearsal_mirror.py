@@ -126,15 +126,15 @@ def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
 
 
 def test_waiting_readers_are_notified_of_changes_and_of_the_end_of_a_watch() -> None:
-    server, told = Server("a"), threading.Event()
-    names(Mirror(server, server, told))  # type: ignore[arg-type]  # as much of a server as a mirror asks
+    server, changed = Server("a"), threading.Event()
+    names(Mirror(server, server, changed))  # type: ignore[arg-type]  # as much of a server as a mirror asks
 
-    assert not told.is_set()
+    assert not changed.is_set()
     server.tell("MODIFIED", "a")
-    assert told.wait(30)
-    told.clear()
+    assert changed.wait(30)
+    changed.clear()
     server.events.put(END)
-    assert told.wait(30)
+    assert changed.wait(30)
 
 
 def test_a_snapshot_does_not_change() -> None:

@@ -123,15 +123,15 @@ def test_nodes_are_labelled_by_the_real_master_or_else_by_the_simulated_one(
     objects: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(binaries, "path", Path)
-    told = {}
+    labels = {}
     for real in (True, False):
         gone, own = f"{FEATURE}pci-0300_10de.present", "workload"
         view = objects(configuration(), node(GPU, **{gone: "true", own: "training"}), *([master()] if real else []))
         published(view)
         node_features.reconcile(view)
-        told[real] = view.get("Node", "n1")["metadata"]["labels"]
+        labels[real] = view.get("Node", "n1")["metadata"]["labels"]
 
-    assert told == {True: {gone: "true", own: "training"}, False: {FOUND: "true", own: "training"}}
+    assert labels == {True: {gone: "true", own: "training"}, False: {FOUND: "true", own: "training"}}
 
 
 def test_features_are_deleted_with_the_node(objects: Any) -> None:

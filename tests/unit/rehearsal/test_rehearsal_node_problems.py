@@ -95,9 +95,9 @@ def test_kernel_log_monitors_are_read_from_the_image_and_the_values(
         "/custom-config/docker.json",
         "/custom-config/broken.json",
     ]
-    told = release(*paths, **{"docker.json": json.dumps({**GPU, "plugin": "journald"}), "broken.json": "[]"})
+    chart = release(*paths, **{"docker.json": json.dumps({**GPU, "plugin": "journald"}), "broken.json": "[]"})
 
-    found = [(name, monitor["source"]) for name, monitor in node_problems.monitors(told)]
+    found = [(name, monitor["source"]) for name, monitor in node_problems.monitors(chart)]
 
     node_problems._of_image.cache_clear()
     assert found == [("kernel-monitor.json", "kernel-monitor"), ("gpu.json", "gpu-monitor")]

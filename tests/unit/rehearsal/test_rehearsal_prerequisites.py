@@ -39,8 +39,8 @@ def played(view: Any, there: Any) -> None:
 
 def is_so(condition: str, *reasons: str) -> Callable[[Any], bool]:
     def judged(found: Any) -> bool:
-        told = {one["type"]: one["reason"] for one in found.get("status", {}).get("conditions", ())}
-        return reported(found, condition) or told.get(condition) in reasons
+        known = {one["type"]: one["reason"] for one in found.get("status", {}).get("conditions", ())}
+        return reported(found, condition) or known.get(condition) in reasons
 
     return judged
 
@@ -83,7 +83,7 @@ def without_key(secret: str, key: str) -> Callable[[Any], Any]:
     return lambda view: view.get("Secret", secret, NS)["data"].pop(key)
 
 
-def told(name: str, value: str) -> Callable[[Any], Any]:
+def operator_with(name: str, value: str) -> Callable[[Any], Any]:
     def tell(view: Any) -> None:
         view.get("HelmRelease", "bmo", NS)["spec"]["values"]["envs"].append({"name": name, "value": value})
 
@@ -92,7 +92,7 @@ def told(name: str, value: str) -> Callable[[Any], Any]:
 
 ROWS = [
     Row("BareMetalHost", "an installed operator", gone("HelmRelease", "bmo")),
-    Row("BareMetalHost", "an operator that watches its namespace", told("WATCH_NAMESPACE", "other")),
+    Row("BareMetalHost", "an operator that watches its namespace", operator_with("WATCH_NAMESPACE", "other")),
     Row("BareMetalHost", "a ready Ironic", gone("Ironic", "ironic")),
     Row("BareMetalHost", "the Secret of its BMC", gone("Secret", "bmc"), "The BMC secret acme/bmc does not exist"),
     Row("BareMetalHost", "`username`", without_key("bmc", "username"), "connection detail 'username' in credentials"),
@@ -106,10 +106,10 @@ ROWS = [
     Row(
         "BareMetalHost",
         "a boot network",
-        told("PROVISIONING_NETWORK_DISABLED", "true"),
+        operator_with("PROVISIONING_NETWORK_DISABLED", "true"),
         "BMC driver redfish+https requires a provisioning network",
     ),
-    Row("BareMetalHost", "a free slot for provisioning", told("PROVISIONING_LIMIT", "0"), "delayed"),
+    Row("BareMetalHost", "a free slot for provisioning", operator_with("PROVISIONING_LIMIT", "0"), "delayed"),
     Row("BMC", "its BMCSecret", gone("BMCSecret", "bmc", ""), "BMCSecret 'bmc' not found"),
     Row(
         "BMC",

@@ -214,8 +214,8 @@ def test_a_pod_without_pool_block_or_device_gets_nothing_and_reports_it_once(
     played.pod("waits", attachment_of(FABRIC, 1), "default/own", devices=devices)
     played.rounds(4)
 
-    [told] = played.refusals("waits")
-    assert says in told
+    [message] = played.refusals("waits")
+    assert says in message
     assert played.got("waits") == []
     played.pod("next", attachment_of(FABRIC, 1))
     played.rounds()
@@ -267,8 +267,8 @@ def test_without_the_ipam_there_are_no_blocks_and_without_its_daemon_no_addresse
     played.tenant.edit("IPPool", f"{FABRIC}-rail-0", OPERATORS, {"status": {"allocations": []}})
     played.rounds()
 
-    [told] = played.refusals("waits")
-    assert told.endswith('failed to find plugin "nv-ipam" in path [/opt/cni/bin]')
+    [message] = played.refusals("waits")
+    assert message.endswith('failed to find plugin "nv-ipam" in path [/opt/cni/bin]')
     assert played.allocations(f"{FABRIC}-rail-0") == []
     assert [one["metadata"]["name"] for one in played.tenant.all("apps/v1", "DaemonSet")] == []
 
@@ -278,8 +278,8 @@ def test_nodes_that_share_rdma_devices_get_no_attachment_that_moves_them(played:
     played.pod("waits")
     played.rounds()
 
-    [told] = played.refusals("waits")
-    assert told == (
+    [message] = played.refusals("waits")
+    assert message == (
         'Failed to create pod sandbox: plugin type="multus" failed (add): error adding container to network '
         '"roce-south-rail-0": plugin type="rdma" failed (add): RDMA subsystem namespace awareness mode is set to '
         "shared, expecting it to be set to exclusive, invalid system configurations"

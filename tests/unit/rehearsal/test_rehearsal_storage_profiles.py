@@ -98,8 +98,8 @@ def test_a_disk_uses_its_settings_and_the_defaults_of_its_class(objects: Any, se
 
     claim = view.store.get(("PersistentVolumeClaim", "ns", "data"))
     if isinstance(got, str):
-        [told] = view.get("DataVolume", "data", "ns")["status"]["conditions"]
+        [condition] = view.get("DataVolume", "data", "ns")["status"]["conditions"]
         text = f"Spec is missing {got}, cannot get access mode from StorageProfile class"
-        assert (claim, told["message"]) == (None, text)
+        assert (claim, condition["message"]) == (None, text)
     else:
         assert {key: claim["spec"][key] for key in ("accessModes", "volumeMode")} == got

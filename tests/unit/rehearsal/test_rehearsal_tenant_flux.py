@@ -53,14 +53,14 @@ def test_a_repository_waits_for_its_login_and_is_then_applied(objects: Any) -> N
     here, view = management(objects), tenant(objects)
 
     kustomizations.in_tenant(here, "acme", view)
-    [told] = repository(view)["status"]["conditions"]
+    [condition] = repository(view)["status"]["conditions"]
     view.create(obj("v1", "Secret", "flux-git", namespace=SYSTEM))
     kustomizations.in_tenant(here, "acme", view)
     fetching = reported(repository(view), "Reconciling")
     view.status(repository(view), {"conditions": [READY], "artifact": {"revision": COMMIT}})
     kustomizations.in_tenant(here, "acme", view)
 
-    assert (told["status"], told["reason"], told["message"]) == (
+    assert (condition["status"], condition["reason"], condition["message"]) == (
         "False",
         "AuthenticationFailed",
         "Secret 'flux-git' not found",

@@ -221,11 +221,11 @@ def differences(helm: Helm, item: Manifest) -> Iterator[str]:
     """Yield how pods of a chart, as Flux installs a release of it, differ from those of the table."""
     made = helm.installed(item)
     real = {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in made if one["kind"] in WORKLOADS}
-    told = {pod.name: pod for pod in pods_of(item)}
-    names = {name: max((end for end in told if name.endswith(end)), key=len, default="") for name in real}
+    by_name = {pod.name: pod for pod in pods_of(item)}
+    names = {name: max((end for end in by_name if name.endswith(end)), key=len, default="") for name in real}
     yield from (f"{name}: not in the table" for name, end in names.items() if not end)
-    yield from (f"{name}: not in the chart" for name in told.keys() - set(names.values()))
-    for name, pod in ((name, told[end]) for name, end in names.items() if end):
+    yield from (f"{name}: not in the chart" for name in by_name.keys() - set(names.values()))
+    for name, pod in ((name, by_name[end]) for name, end in names.items() if end):
         mounted = {volume["hostPath"]["path"] for volume in real[name].get("volumes") or () if "hostPath" in volume}
         yield from (f"{name}: {path}" for path in pod.paths if path not in mounted)
         if placed(real[name]) != placed(pod.spec):

@@ -27,9 +27,9 @@ def _two() -> Environment:
 def test_a_backend_without_host_isolation_is_reported_once_with_its_vpcs() -> None:
     region = load_environment("eu-south-03a", paths.ROOT / "environments")
 
-    told = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
+    vpcs = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
 
-    assert told == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice", "wisent"]}
+    assert vpcs == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice", "wisent"]}
     assert [name for name, border in NETWORK_BACKENDS.items() if not (border.isolates_hosts or border.caveat)] == []
     assert all(":" in border.source for border in NETWORK_BACKENDS.values())
 

@@ -101,7 +101,7 @@ def test_the_spares_of_one_pool_are_those_of_the_whole_region_that_are_its_own(r
 
 
 @pytest.mark.parametrize(
-    ("limits", "groups", "told"),
+    ("limits", "groups", "expected"),
     [
         ({}, ["rack/n1", "rack/n2"], []),
         ({"max_unavailable_per_pool": 8}, ["rack/n1", "rack/n2"], []),
@@ -125,11 +125,11 @@ def test_the_spares_of_one_pool_are_those_of_the_whole_region_that_are_its_own(r
     ],
 )
 def test_limits_hold_for_groups_that_roll_together(
-    region: Environment, limits: dict[str, Any], groups: list[str], told: list[str]
+    region: Environment, limits: dict[str, Any], groups: list[str], expected: list[str]
 ) -> None:
     keys = [f"one-one/{group}" for group in groups]
 
-    assert [str(excess) for excess in limited(region, **limits).broken_by(keys)] == told
+    assert [str(excess) for excess in limited(region, **limits).broken_by(keys)] == expected
 
 
 @pytest.mark.parametrize(

@@ -190,10 +190,10 @@ def test_data_that_must_be_valid_before_an_allocation(laptop: Any) -> None:
     number, digest = "allocations.lock.yaml:<vpcs.globex.vni>", "allocations.lock.yaml:<digest>"
     image = "tenants/acme.yaml:<clusters.acme-train.pools.train.image>"
 
-    told = [problem.place for problem in check_data(laptop.load(), edits_meant=True)]
-    assert told == [laptop.resolved(place) for place in (number, image)]
-    told = [problem.place for problem in check_data(laptop.load())]
-    assert told == [laptop.resolved(place) for place in (number, digest, image)]
+    places = [problem.place for problem in check_data(laptop.load(), edits_meant=True)]
+    assert places == [laptop.resolved(place) for place in (number, image)]
+    places = [problem.place for problem in check_data(laptop.load())]
+    assert places == [laptop.resolved(place) for place in (number, digest, image)]
 
 
 def test_a_region_without_lock_files_is_reported_with_the_next_step(laptop: Any) -> None:

@@ -47,11 +47,11 @@ def rendered(environment: Environment) -> list[Any]:
 @pytest.mark.parametrize("field", DATA)
 def test_changed_data_make_dpus_out_of_date_and_flash_none(laptop: Any, field: str) -> None:
     before = laptop.load()
-    edit, told = DATA[field]
+    edit, expected = DATA[field]
     laptop.edit(*edit)
     after = laptop.load()
 
-    assert [str(one) for one in dpus_behind(after)] == [laptop.resolved(told)]
+    assert [str(one) for one in dpus_behind(after)] == [laptop.resolved(expected)]
     assert laptop.report() == ""
     assert flashes(after) == flashes(before) != []
     assert allocate(after)[1] == before.image_pins
@@ -77,8 +77,11 @@ def test_a_promotion_only_changes_bfb_and_flavor_of_all_dpus(laptop: Any) -> Non
     assert set(moved.image_pins.dpus.values()) == {target.name}
     assert moved.image_pins.groups == environment.image_pins.groups
     assert dpus_behind(moved) == ()
-    kept, told = [item for item in rendered(moved) if item["kind"] not in {"BFB", "DPUFlavor"}], rendered(environment)
-    assert {item["kind"] for item in kept if item not in told} == {"DPUDeployment"}
+    kept, expected = (
+        [item for item in rendered(moved) if item["kind"] not in {"BFB", "DPUFlavor"}],
+        rendered(environment),
+    )
+    assert {item["kind"] for item in kept if item not in expected} == {"DPUDeployment"}
 
 
 def test_dpus_of_free_hosts_go_first_then_the_vpc_with_the_fewest(laptop: Any) -> None:

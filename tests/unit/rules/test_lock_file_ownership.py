@@ -95,18 +95,18 @@ def test_a_lock_file_that_is_older_than_the_other_is_refused(laptop: Any, file: 
     assert laptop.report() == ""
 
     (laptop.folder / file).write_text(older[file])
-    told = laptop.report()
-    assert told == _refusal(laptop)
+    report = laptop.report()
+    assert report == _refusal(laptop)
     other = PINS if file == ALLOCATIONS else ALLOCATIONS
-    assert f"{file}" in told
+    assert f"{file}" in report
     assert (
-        f"is not the digest of the entries of {other} (" in told
-        or f"is not the digest of the entries of {file} (" in told
+        f"is not the digest of the entries of {other} (" in report
+        or f"is not the digest of the entries of {file} (" in report
     )
     assert (
         "so one of the two is older; restore both files from one commit with git checkout, or after a merge both"
         " from one side; accept intended edits with jacquard allocate laptop --accept-edits"
-    ) in told
+    ) in report
     assert _refusal(laptop, edits_meant=True).startswith("environments/laptop: 0 problems")
 
 
@@ -128,12 +128,12 @@ def test_numbers_of_running_nodes_are_never_allocated_again(laptop: Any, section
     text = (laptop.folder / ALLOCATIONS).read_text()
     (laptop.folder / ALLOCATIONS).write_text(re.sub(rf"(?m)^  {name}: .*\n", "", text))
 
-    told = (
+    expected = (
         f"{section}.{name}: is missing; restore the file with git checkout, because {nodes} nodes run with"
         f" {section}.{name}"
     )
-    assert told in _refusal(laptop)
-    assert told in _refusal(laptop, edits_meant=True)
+    assert expected in _refusal(laptop)
+    assert expected in _refusal(laptop, edits_meant=True)
 
 
 def test_both_lock_files_are_required_if_a_tenant_would_get_numbers_of_others(laptop: Any) -> None:

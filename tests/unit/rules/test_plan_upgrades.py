@@ -70,7 +70,7 @@ def test_a_promotion_to_the_running_version_changes_nothing(laptop: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("cluster", "version", "told"),
+    ("cluster", "version", "expected"),
     [
         (
             "acme-train",
@@ -90,15 +90,15 @@ def test_a_promotion_to_the_running_version_changes_nothing(laptop: Any) -> None
         ),
     ],
 )
-def test_a_wrong_step_is_refused_with_the_remedy(ready: Any, cluster: str, version: str, told: str) -> None:
+def test_a_wrong_step_is_refused_with_the_remedy(ready: Any, cluster: str, version: str, expected: str) -> None:
     with pytest.raises(SpecError) as error:
         promote_control_plane(ready.load(), cluster, version)
 
-    assert refusal(error) == [ready.resolved(told)]
+    assert refusal(error) == [ready.resolved(expected)]
 
 
 @pytest.mark.parametrize(
-    ("cluster", "version", "told"),
+    ("cluster", "version", "expected"),
     [
         (
             "acme-tran",
@@ -115,11 +115,11 @@ def test_a_wrong_step_is_refused_with_the_remedy(ready: Any, cluster: str, versi
         ),
     ],
 )
-def test_a_wrong_argument_is_no_problem_of_the_data(ready: Any, cluster: str, version: str, told: str) -> None:
+def test_a_wrong_argument_is_no_problem_of_the_data(ready: Any, cluster: str, version: str, expected: str) -> None:
     with pytest.raises(ArgumentError) as error:
         promote_control_plane(ready.load(), cluster, version)
 
-    assert str(error.value) == told
+    assert str(error.value) == expected
 
 
 def test_a_minor_version_is_not_left_out(ready: Any) -> None:
@@ -141,13 +141,13 @@ def test_a_control_plane_waits_for_pools_on_the_previous_minor_version(ready: An
     with pytest.raises(SpecError) as error:
         promote_control_plane(ready.load(), "acme-train", "v1.36.1")
 
-    told = refusal(error)
-    assert [line.split()[1] for line in told] == [
+    lines = refusal(error)
+    assert [line.split()[1] for line in lines] == [
         "groups.acme-train/infer/a03:",
         "groups.acme-train/train/a01:",
         "groups.acme-train/train/a02:",
     ]
-    assert told[0].endswith(
+    assert lines[0].endswith(
         ": runs kubelet v1.34.6, an older minor version than control plane v1.35.2, so its nodes cannot be created or"
         " repaired; promote it first: jacquard promote laptop acme-train/infer --to gpu-2026.11.1"
     )

@@ -66,11 +66,11 @@ def test_each_row_names_existing_checks() -> None:
 
 
 def test_each_source_is_a_repository_or_a_short_name_that_the_page_tells() -> None:
-    told = set(_SHORT.findall(PAGE.read_text(encoding="utf-8")))
+    documented = set(_SHORT.findall(PAGE.read_text(encoding="utf-8")))
     named = {name for cell in rows(column=2) for name in _SOURCE.findall(cell) if "/" not in name}
 
     assert named
-    assert named - told == set()
+    assert named - documented == set()
 
 
 @pytest.mark.parametrize(

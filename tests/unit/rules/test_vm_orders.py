@@ -24,13 +24,13 @@ def vms(count: int) -> list[VirtualMachineSpec]:
 
 
 def test_a_thousand_single_vms_are_rejected_with_a_fleet_as_remedy() -> None:
-    [told] = single_machines(ordering(*vms(1000)))
+    [problem] = single_machines(ordering(*vms(1000)))
 
-    assert told.text == (
+    assert problem.text == (
         "1000 single VMs with their volumes and addresses need 1000 objects in one stack, at most 240 are supported;"
         " merge similar VMs into one entry with count: a fleet is one object"
     )
-    assert told.path == "vms.instances"
+    assert problem.path == "vms.instances"
 
 
 def test_a_thousand_vms_of_a_fleet_are_one_object() -> None:

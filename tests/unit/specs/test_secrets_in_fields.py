@@ -21,8 +21,8 @@ def test_no_report_of_a_file_repeats_a_secret(kind: FileKind) -> None:
     for variant in range(ALTERNATIVES):
         document = full_document(kind.model, variant) | {"schema_version": kind.model.FORMAT}
         _, _, problems = parsed(kind.path, _yaml(document), kind.model)
-        told = f"{SpecError('laptop', problems)}\n{SpecError('laptop', problems).to_json()}"
-        assert secret_in(told) == ""
+        output = f"{SpecError('laptop', problems)}\n{SpecError('laptop', problems).to_json()}"
+        assert secret_in(output) == ""
         reported += len(problems)
     assert reported >= ALTERNATIVES, "values are rejected"
 

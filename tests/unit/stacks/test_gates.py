@@ -154,9 +154,9 @@ def test_a_preview_reports_existing_unready_objects(
     plane = next(item for item in awaited if item.kind == "KamajiControlPlane")
     management = Management(holds={f"{plane.kind} {plane.name}": {"status": {}}})
 
-    [told] = through(management, "tenant-globex", preview=True)
+    [message] = through(management, "tenant-globex", preview=True)
 
-    assert told.startswith(
+    assert message.startswith(
         "not ready: KamajiControlPlane globex-lab/globex-lab of cluster management, which 'up' waits for: "
     )
     assert through(management, "tenant-globex") == []

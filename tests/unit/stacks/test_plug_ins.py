@@ -85,9 +85,9 @@ def test_a_state_without_objects_has_no_writer(state: list[tuple[str, dict[str, 
 
 
 def test_a_record_precedes_the_form_of_objects() -> None:
-    told = note(kubernetes="vendor 4.34.2", command="vendor 1.2.1")
+    resource = note(kubernetes="vendor 4.34.2", command="vendor 1.2.1")
 
-    assert writers([*resources("stand_ins"), told]) == VENDOR
+    assert writers([*resources("stand_ins"), resource]) == VENDOR
 
 
 def test_an_unknown_record_of_a_later_version_is_no_error() -> None:

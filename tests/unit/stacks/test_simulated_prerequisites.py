@@ -60,15 +60,15 @@ class Nothing:
 def test_every_run_of_a_local_region_writes_the_list_since_an_up_without_changes_only_previews(
     stack: str, written: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    calls: list[str] = []
     monkeypatch.setenv("JACQUARD_KUBECONFIGS", str(tmp_path))
     monkeypatch.setattr(pulumi, "get_stack", lambda: stack)
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
     for name in ("refuse_ambient_clusters", "keep", "pass_gates"):
         monkeypatch.setattr(program, name, lambda *_, **__: None)
     monkeypatch.setattr(program, "Deployment", Nothing)
-    monkeypatch.setattr(program, "write_list", lambda environment: told.append(environment.name))
+    monkeypatch.setattr(program, "write_list", lambda environment: calls.append(environment.name))
 
     program.run()
 
-    assert told == written
+    assert calls == written

@@ -75,13 +75,13 @@ def test_a_dead_owners_lock_is_taken_over_with_a_message(tmp_path: Path) -> None
 
 def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:
     said: list[str] = []
-    told = threading.Event()
+    waiting = threading.Event()
     taken = threading.Event()
     path = tmp_path / "build.lock"
 
     def say(text: str) -> None:
         said.append(text)
-        told.set()
+        waiting.set()
 
     def wait() -> None:
         with held(path, "building", say):
@@ -90,7 +90,7 @@ def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:
     with owner(path) as process:
         waiter = threading.Thread(target=wait)
         waiter.start()
-        assert told.wait(timeout=30)
+        assert waiting.wait(timeout=30)
         assert not taken.is_set()
     waiter.join(timeout=30)
 

@@ -156,9 +156,9 @@ def test_certificates_of_kubelets_are_monitored_if_the_chart_has_no_rules() -> N
 
 def test_missing_agents_of_compute_domains_are_reported_if_required(laptop: Environment) -> None:
     *_, rule = items(racks(laptop))
-    told = {one["alert"]: one["expr"] for group in rule.body["spec"]["groups"] for one in group["rules"]}
+    expressions = {one["alert"]: one["expr"] for group in rule.body["spec"]["groups"] for one in group["rules"]}
 
-    assert told["ComputeDomainAgentsDown"] == (
+    assert expressions["ComputeDomainAgentsDown"] == (
         'kube_daemonset_status_number_unavailable{namespace="dra-driver-nvidia-gpu",'
         'daemonset="dra-driver-nvidia-gpu-kubelet-plugin"}'
         ' > scalar(sum(kube_node_status_condition{condition="Ready",status!="true"}))'

@@ -30,8 +30,8 @@ def test_the_management_cluster_knows_nothing_of_a_repository() -> None:
 
     items = list(everything(environment))
 
-    told = [item for item in items if placed.flux.url in json.dumps(dict(item.body))]
-    assert [(item.cluster, item.kind) for item in told] == [(placed.name, "GitRepository")]
+    sources = [item for item in items if placed.flux.url in json.dumps(dict(item.body))]
+    assert [(item.cluster, item.kind) for item in sources] == [(placed.name, "GitRepository")]
     logins = [item for item in items if f'"{placed.flux.secret}"' in json.dumps(dict(item.body))]
     assert {item.cluster for item in logins} == {placed.name}
 

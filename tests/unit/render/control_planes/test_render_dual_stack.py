@@ -88,9 +88,9 @@ def test_the_cni_of_a_cluster_has_the_ranges_of_its_control_plane() -> None:
     [network] = tenant_network.of_cluster(environment, placed)
     [release] = [item for item in network.render() if item.kind == "HelmRelease"]
 
-    ranges, told = cluster.body["spec"]["clusterNetwork"], release.body["spec"]["values"]["dual_stack"]
-    assert ranges["pods"]["cidrBlocks"] == told["POD_CIDR"].split(",")
-    assert ranges["services"]["cidrBlocks"] == told["SVC_CIDR"].split(",")
+    ranges, values = cluster.body["spec"]["clusterNetwork"], release.body["spec"]["values"]["dual_stack"]
+    assert ranges["pods"]["cidrBlocks"] == values["POD_CIDR"].split(",")
+    assert ranges["services"]["cidrBlocks"] == values["SVC_CIDR"].split(",")
 
 
 def test_cilium_has_ipv6_if_pods_have_it_and_calico_never() -> None:

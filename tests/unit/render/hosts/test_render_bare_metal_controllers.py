@@ -90,8 +90,12 @@ def test_one_controller_for_all_hosts_has_its_own_ironic_and_watches_every_names
 ) -> None:
     [ironic] = [item for item in alone if item.kind == "Ironic"]
 
-    told = environment(alone, CHART)
-    assert (told["IRONIC_NAME"], told["WATCH_NAMESPACE"], told["PROVISIONING_LIMIT"]) == (ironic.name, "", "20")
+    variables = environment(alone, CHART)
+    assert (variables["IRONIC_NAME"], variables["WATCH_NAMESPACE"], variables["PROVISIONING_LIMIT"]) == (
+        ironic.name,
+        "",
+        "20",
+    )
     assert ironic.namespace == f"{CHART}-system"
     spec = ironic.body["spec"]
     assert {key: spec[key] for key in ("networking", "tls")} == {"networking": {"interface": "br-mgmt"}, "tls": TLS}

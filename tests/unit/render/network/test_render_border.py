@@ -101,6 +101,6 @@ def test_dpus_have_the_numbers_that_the_contract_says(inputs_of: Any) -> None:
         _, second, third, fourth = map(int, str(address).split("."))
         return base - second * 65536 - third * 256 - fourth
 
-    told = dpu_asns(fabric.asns, fabric.loopbacks)
+    asns = dpu_asns(fabric.asns, fabric.loopbacks)
 
-    assert told == NumberRange(first=asn(fabric.loopbacks[-1]), last=asn(fabric.loopbacks[0]))
+    assert asns == NumberRange(first=asn(fabric.loopbacks[-1]), last=asn(fabric.loopbacks[0]))

@@ -116,13 +116,13 @@ def test_the_autoscaler_gets_the_resources_of_a_node_of_an_empty_group(inputs_of
 
     every = objects(replace(pool, spec=grows, groups=groups).render())
 
-    told = {
+    labels = {
         key.partition("/")[2]: value
         for item in every
         for key, value in item.body["metadata"].get("annotations", {}).items()
         if key.startswith("capacity.cluster-autoscaler.kubernetes.io/gpu")
     }
-    assert told == {"gpu-type": "nvidia.com/mig-1g.20gb", "gpu-count": "32"}
+    assert labels == {"gpu-type": "nvidia.com/mig-1g.20gb", "gpu-count": "32"}
 
 
 def test_a_cluster_keeps_the_configuration_of_its_nodes_until_the_last_is_replaced(laptop: Environment) -> None:

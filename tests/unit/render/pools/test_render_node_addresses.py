@@ -38,17 +38,17 @@ def of_kind(environment: Environment, kind: str) -> list[Manifest]:
 
 def test_dpus_and_nodes_get_the_same_link_of_each_host(lab: Environment) -> None:
     [links] = [item.body["spec"]["ipv4Network"] for item in of_kind(lab, "DPUServiceIPAM") if item.name != "loopback"]
-    told: dict[str, tuple[str, str]] = {}
+    addresses: dict[str, tuple[str, str]] = {}
     for pool in of_kind(lab, "IPPool"):
         gateways = {part["start"]: part["gateway"] for part in pool.body["spec"]["pools"]}
         for claim, address in pool.body["spec"]["preAllocations"].items():
-            told[claim.removesuffix(f"-{pool.name}")] = (address, gateways[address])
+            addresses[claim.removesuffix(f"-{pool.name}")] = (address, gateways[address])
 
-    assert told.keys() == lab.allocations.hosts.keys()
+    assert addresses.keys() == lab.allocations.hosts.keys()
     for host in lab.hosts:
-        if host.host in told:
+        if host.host in addresses:
             link = IPv4Network(links["allocations"][dpu_name(host)])
-            assert told[host.host] == (str(link[2]), str(link[links["gatewayIndex"]]))
+            assert addresses[host.host] == (str(link[2]), str(link[links["gatewayIndex"]]))
 
 
 def test_each_address_pool_has_exactly_the_hosts_of_its_pool(lab: Environment) -> None:

@@ -138,5 +138,7 @@ def test_the_autoscaler_waits_for_new_hosts_and_removes_busy_nodes_only_on_reque
     prefix = "cluster.x-k8s.io/autoscaling-options-"
     options = {"maxnodeprovisiontime": f"{pool.startup_seconds}s", **used}
     for group in groups:
-        told = {key: value for key, value in group.body["metadata"]["annotations"].items() if key.startswith(prefix)}
-        assert told == {f"{prefix}{name}": value for name, value in options.items()}
+        annotations = {
+            key: value for key, value in group.body["metadata"]["annotations"].items() if key.startswith(prefix)
+        }
+        assert annotations == {f"{prefix}{name}": value for name, value in options.items()}

@@ -80,10 +80,10 @@ def test_each_cluster_gets_separate_keys_and_the_ca_of_the_store(
     further: tuple[str, ...],
 ) -> None:
     maps = found(laptop(private_authority=private), "ConfigMap", "bucket-runs")
-    told = {(one.cluster, one.namespace): one for one in deliveries(laptop(), maps)}
+    by_cluster = {(one.cluster, one.namespace): one for one in deliveries(laptop(), maps)}
 
-    assert {one.keys for one in told.values()} == {("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *further)}
-    assert {(cluster, one.entry) for (cluster, _), one in told.items()} == {
+    assert {one.keys for one in by_cluster.values()} == {("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *further)}
+    assert {(cluster, one.entry) for (cluster, _), one in by_cluster.items()} == {
         ("acme-train", "laptop/acme-train/bucket-runs"),
         ("globex-lab", "laptop/globex-lab/bucket-runs"),
     }

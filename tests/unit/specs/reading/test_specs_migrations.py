@@ -65,7 +65,7 @@ def moved(folder: Path, migrations: Migrations, current: int) -> dict[str, Upgra
     return {move.file: move for move in found}
 
 
-def told(folder: Path, current: int = 1) -> list[str]:
+def described(folder: Path, current: int = 1) -> list[str]:
     _, problems = moves(folder, "lab", {}, lambda _: current)
     return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
 
@@ -117,7 +117,7 @@ def test_all_files_that_cannot_be_migrated_are_reported_with_other_problems(fold
     (folder / "lab" / "waivers.yaml").write_text("schema_version: one\n")
     (folder / "lab" / "out_of_service.yaml").write_text("schema_version: 1\nschema_version: 1\n")
 
-    assert told(folder, 2) == [
+    assert described(folder, 2) == [
         MISSING.format(2),
         "out_of_service.yaml:2 schema_version: is defined twice, first on line 1; keep one of the two",
         "policy.yaml:2 schema_version: is 3, but this jacquard supports at most 2; update jacquard",
@@ -128,13 +128,13 @@ def test_all_files_that_cannot_be_migrated_are_reported_with_other_problems(fold
 def test_a_version_that_never_was_is_refused(folder: Path) -> None:
     (folder / "lab" / "region.yaml").write_text("schema_version: 0\n")
 
-    assert told(folder) == ["region.yaml:1 schema_version: must be a version from 1 to 1 (got 0)"]
+    assert described(folder) == ["region.yaml:1 schema_version: must be a version from 1 to 1 (got 0)"]
 
 
 def test_a_file_that_is_empty_lacks_its_version(folder: Path) -> None:
     (folder / "lab" / "region.yaml").write_text("")
 
-    assert told(folder) == [MISSING.format(1)]
+    assert described(folder) == [MISSING.format(1)]
 
 
 @pytest.mark.parametrize("path", REAL_FILES, ids=lambda path: str(path.relative_to(FOLDER)))
@@ -182,4 +182,4 @@ def test_a_lock_file_may_be_larger_than_hand_written_files(folder: Path) -> None
     hosts = "".join(f"  h{number}: acme/train\n" for number in range(MAX_VALUES))
     (folder / "lab" / "allocations.lock.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
 
-    assert told(folder) == []
+    assert described(folder) == []
