@@ -177,8 +177,8 @@ def test_the_page_says_which_add_ons_are_real_in_the_local_region(tmp_path: Path
     real = sorted({one.chart for one in environment.add_ons.add_ons if helm.has(one.chart, pinned[one.chart])})
     page = (paths.ROOT / "docs/add-ons/charts.md").read_text(encoding="utf-8")
 
-    [said] = re.findall(r"^Add-ons of the charts (.*) are real", page, re.MULTILINE)
-    assert said == " and ".join([", ".join(real[:-1]), real[-1]])
+    [listed] = re.findall(r"^Add-ons of the charts (.*) are real", page, re.MULTILINE)
+    assert listed == " and ".join([", ".join(real[:-1]), real[-1]])
 
 
 def test_an_impact_names_exactly_the_charts_with_node_agents(rendered: Rendered) -> None:

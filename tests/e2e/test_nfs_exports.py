@@ -64,8 +64,8 @@ def test_hosts_of_a_tenant_only_read_its_export(tmp_path: Path) -> None:
         **{path: [path] for path in exports},
         "": [],
     }
-    refused = [(text, said) for own, found in seen.items() for path, (text, said) in found.items() if path != own]
-    assert all(text == "" and "NFS4ERR" in said for text, said in refused)
+    refused = [(text, error) for own, found in seen.items() for path, (text, error) in found.items() if path != own]
+    assert all(text == "" and "NFS4ERR" in error for text, error in refused)
 
 
 def written(folder: Path, address: IPv4Address, path: str, export: Export, *, groups: bool = True) -> str:

@@ -80,7 +80,9 @@ def test_the_real_master_labels_nodes_by_the_features_of_their_workers(running: 
 
     result = running.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
     parts = {part["name"] for part in json.loads(result.stdout)["parts"] if part["alive"]}
-    said = {body["metadata"]["name"]: body for body in api.list(NFD, "NodeFeature", namespace="node-feature-discovery")}
+    features = {
+        body["metadata"]["name"]: body for body in api.list(NFD, "NodeFeature", namespace="node-feature-discovery")
+    }
     name = min(labelled(api).keys() - plain)
     node = api.get(ObjectRef("v1", "Node", name)) or {}
     writers = [
@@ -89,8 +91,8 @@ def test_the_real_master_labels_nodes_by_the_features_of_their_workers(running: 
         if f"f:{GPUS}" in (dig(one, "fieldsV1", "f:metadata", "f:labels") or {})
     ]
     assert {part for part in parts if part.endswith("/nfd-master")} == {f"{one}/nfd-master" for one in (ACME, GLOBEX)}
-    assert said.keys() == labelled(api).keys()
-    assert {one["kind"] for one in said[name]["metadata"]["ownerReferences"]} == {"Pod", "DaemonSet"}
+    assert features.keys() == labelled(api).keys()
+    assert {one["kind"] for one in features[name]["metadata"]["ownerReferences"]} == {"Pod", "DaemonSet"}
     assert writers == ["nfd-master"]
     written = dig(node, "metadata", "annotations", "nfd.node.kubernetes.io/feature-labels").split(",")
     assert {GPUS.removeprefix(FEATURE), HARDWARE} <= {*written}

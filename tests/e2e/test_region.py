@@ -96,7 +96,7 @@ def test_without_egress_images_are_pulled_from_the_registry_only(region: LocalRe
     wait_until(
         lambda: late.waiting().get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
     )
-    said, events = late.waiting()["message"], late.events()
+    message, events = late.waiting()["message"], late.events()
     edit_rules(management, before)
     wait_until(late.runs, timeout_seconds=60, what="the pod runs once the registry is reached again")
     for pod in (mirrored, late):
@@ -104,8 +104,8 @@ def test_without_egress_images_are_pulled_from_the_registry_only(region: LocalRe
 
     url = f"https://{registry.mirror}/v2/registry.k8s.io/pause/manifests/3.10.1?ns=registry.k8s.io"
     cause = f'failed to do request: Head "{url}": dial tcp {registry.address}:443: i/o timeout'
-    assert said.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
-    assert said.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')
+    assert message.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
+    assert message.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')
     assert events >= {("Warning", "Failed"), ("Normal", "BackOff")}
 
 
@@ -249,8 +249,8 @@ def test_a_manual_edit_is_reported_with_its_owner_until_it_is_reverted(region: L
     assert (found["cluster"], found["kind"]) == ("management", "metal3.io/BareMetalHost")
     assert (found["name"], found["what"]) == (f"{CLUSTER}/{host.name}", "differs")
     [field] = found["fields"]
-    said = tuple(field[name] for name in ("path", "declared", "live", "by", "manager"))
-    assert said == ("spec.online", "true", "false", "by hand", "kubectl-edit")
+    difference = tuple(field[name] for name in ("path", "declared", "live", "by", "manager"))
+    assert difference == ("spec.online", "true", "false", "by hand", "kubectl-edit")
     assert after.code == 0, after.text
 
 

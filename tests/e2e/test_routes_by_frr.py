@@ -148,13 +148,13 @@ def peers(environment: Environment, vpc: str) -> list[str]:
 
 def test_routes_reach_exactly_their_intended_vrfs(fabric: Fabric) -> None:
     settled(fabric)
-    said = {one.vpc: one for one in contract(fabric.environment).vpcs}
+    contracts = {one.vpc: one for one in contract(fabric.environment).vpcs}
     for router, at in zip(fabric.dpus, fabric.places, strict=True):
-        outside = {str(route.prefix) for route in said[at.vpc].announces}
+        outside = {str(route.prefix) for route in contracts[at.vpc].announces}
         inside = [of_vpc(fabric, name) for name in (at.vpc, *peers(fabric.environment, at.vpc))]
         wait_for_exactly(router, at.vpc, outside.union(*inside))
     for vrf in fabric.vrfs:
-        served = {one.vpc for one in said.values() if one.imports in vrf.imports}
+        served = {one.vpc for one in contracts.values() if one.imports in vrf.imports}
         wait_for_exactly(fabric.border, vrf.name, set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served)))
 
 

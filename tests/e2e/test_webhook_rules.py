@@ -46,7 +46,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
         # A server activates rules in the order of creation, so all are active when the last ones are.
         last = of(SIZES)
         overcommit(last)
-        wait_until(lambda: TOGETHER in said(server.api, last), timeout_seconds=60, what="the rules are in force")
+        wait_until(lambda: TOGETHER in answer(server.api, last), timeout_seconds=60, what="the rules are in force")
         yield server.api
     finally:
         server.stop()
@@ -57,7 +57,7 @@ def of(kind: str, **changed: Any) -> dict[str, Any]:
     return {**body, "metadata": {**body["metadata"], **changed}}
 
 
-def said(api: ApiServer, body: dict[str, Any]) -> str:
+def answer(api: ApiServer, body: dict[str, Any]) -> str:
     """Return the reason for which an object is rejected; empty if accepted."""
     try:
         api.apply(body, field_manager="test", force=True, dry_run=True)
@@ -71,7 +71,7 @@ def test_rules_of_sizes_are_created_last() -> None:
 
 
 def test_all_rendered_objects_are_accepted(api: ApiServer) -> None:
-    found = [(item.key, why) for item in rendered() if (why := said(api, item.body))]
+    found = [(item.key, why) for item in rendered() if (why := answer(api, item.body))]
 
     assert len(rendered()) > len(KINDS)
     assert found == []
@@ -142,7 +142,7 @@ def test_objects_that_a_webhook_rejects_are_rejected(api: ApiServer, kind: str, 
     body = of(kind)
     spoil(body)
 
-    assert why in said(api, body)
+    assert why in answer(api, body)
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_changes_of_immutable_fields_are_rejected(api: ApiServer, kind: str, pat
         inner = inner[one]
     inner[last] = "7Gi"
 
-    assert why in said(api, body)
+    assert why in answer(api, body)

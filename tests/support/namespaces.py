@@ -25,9 +25,9 @@ class Namespace:
         self.pid = str(self._keeper.pid)
         self._inside = ("nsenter", f"--target={self.pid}", *own)
         assert self._keeper.stdout is not None
-        if (said := self._keeper.stdout.readline()) != b"up\n":
+        if (answer := self._keeper.stdout.readline()) != b"up\n":
             self.close()
-            pytest.skip(f"NO NAMESPACES: a network is made by root alone: {said.decode().strip()}")
+            pytest.skip(f"NO NAMESPACES: a network is made by root alone: {answer.decode().strip()}")
 
     def command(self, *words: str) -> tuple[str, ...]:
         """Return the command that runs ``words`` in the namespace."""

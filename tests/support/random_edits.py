@@ -33,26 +33,26 @@ def _tenant(bench: Workbench, data: st.DataObject, change: Callable[[dict[str, A
         return
     path = data.draw(st.sampled_from(files))
     try:
-        said = yaml.safe_load(path.read_text(encoding="utf-8"))
-        change(said)
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        change(data)
     except (yaml.YAMLError, LookupError, TypeError, AttributeError):
         return
-    path.write_text(yaml.safe_dump(said, sort_keys=False, width=1000), encoding="utf-8")
+    path.write_text(yaml.safe_dump(data, sort_keys=False, width=1000), encoding="utf-8")
 
 
 def resize(bench: Workbench, data: st.DataObject) -> None:
     """Change the number of nodes of a pool."""
     nodes, index = data.draw(st.integers(1, 14)), data.draw(st.integers(0, 2))
-    _tenant(bench, data, lambda said: said["clusters"][0]["pools"][index].update(nodes=nodes))
+    _tenant(bench, data, lambda data: data["clusters"][0]["pools"][index].update(nodes=nodes))
 
 
 def rename(bench: Workbench, data: st.DataObject) -> None:
     """Rename a pool, a cluster, a VPC or a tenant, including all references."""
     what, name = data.draw(st.sampled_from(("pool", "cluster", "vpc", "tenant"))), data.draw(_NAMES)
 
-    def change(said: dict[str, Any]) -> None:
-        cluster = said["clusters"][0]
-        named = {"pool": cluster["pools"][-1], "cluster": cluster, "vpc": said["vpcs"][0], "tenant": said}[what]
+    def change(data: dict[str, Any]) -> None:
+        cluster = data["clusters"][0]
+        named = {"pool": cluster["pools"][-1], "cluster": cluster, "vpc": data["vpcs"][0], "tenant": data}[what]
         named["tenant" if what == "tenant" else "name"] = name
 
     _tenant(bench, data, change)
@@ -62,13 +62,13 @@ def remove(bench: Workbench, data: st.DataObject) -> None:
     """Remove a pool or a cluster, or retire a cluster."""
     what = data.draw(st.sampled_from(("pool", "cluster", "retire", "contract")))
 
-    def change(said: dict[str, Any]) -> None:
+    def change(data: dict[str, Any]) -> None:
         if what == "pool":
-            said["clusters"][0]["pools"].pop()
+            data["clusters"][0]["pools"].pop()
         elif what == "retire":
-            said["clusters"][0]["retire"] = True
+            data["clusters"][0]["retire"] = True
         else:
-            said[{"cluster": "clusters"}.get(what, what)].pop()
+            data[{"cluster": "clusters"}.get(what, what)].pop()
 
     _tenant(bench, data, change)
 
@@ -87,9 +87,9 @@ def add_cluster(bench: Workbench, data: st.DataObject) -> None:
     """Add a second cluster to a tenant, with one of the pools of its first cluster."""
     name, nodes = data.draw(_NAMES), data.draw(st.integers(1, 3))
 
-    def change(said: dict[str, Any]) -> None:
-        first = said["clusters"][0]
-        said["clusters"].append({**first, "name": name, "pools": [{**first["pools"][-1], "nodes": nodes}]})
+    def change(data: dict[str, Any]) -> None:
+        first = data["clusters"][0]
+        data["clusters"].append({**first, "name": name, "pools": [{**first["pools"][-1], "nodes": nodes}]})
 
     _tenant(bench, data, change)
 

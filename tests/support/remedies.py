@@ -79,8 +79,8 @@ def _position(problem: Problem) -> tuple[str, str, str]:
 
 
 def _history(found: Followed) -> str:
-    said = [f"did: {one.place} {one.path}: {one.text}" for one in found.done]
-    return "\n".join(["", *said, *(f"now: {one.place} {one.path}: {one.text}" for one in found.left)])
+    applied = [f"did: {one.place} {one.path}: {one.text}" for one in found.done]
+    return "\n".join(["", *applied, *(f"now: {one.place} {one.path}: {one.text}" for one in found.left)])
 
 
 def _change(bench: Workbench, problem: Problem, edit: Callable[[str], str]) -> None:

@@ -62,8 +62,8 @@ class Workbench:
         """Change an intent of the lock file, including its name."""
         environment = self.load()
         pins = environment.image_pins
-        said = pins.intents[name].model_dump(mode="json") | {field: value}
-        moved = NodeIntent.model_validate_json(json.dumps(said))
+        intent = pins.intents[name].model_dump(mode="json") | {field: value}
+        moved = NodeIntent.model_validate_json(json.dumps(intent))
         groups = {key: moved.name if one == name else one for key, one in pins.groups.items()}
         intents = {one: intent for one, intent in pins.intents.items() if one != name} | {moved.name: moved}
         changed = pins.model_copy(update={"intents": intents, "groups": groups})

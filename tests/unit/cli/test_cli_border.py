@@ -149,11 +149,11 @@ def test_leaf_switches_of_hosts_without_dpus_are_listed_with_accepted_routes(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
-    said = json.loads(invoke("show", "eu-south-03a", "network", "--border", "--format", "json").stdout)
+    edge = json.loads(invoke("show", "eu-south-03a", "network", "--border", "--format", "json").stdout)
     lock = load_environment("eu-south-03a", paths.ROOT / "environments").allocations
 
-    assert said["leaf_sessions"]
-    for one in said["leaf_sessions"]:
+    assert edge["leaf_sessions"]
+    for one in edge["leaf_sessions"]:
         numbers = lock.vpcs[lock.clusters[one["cluster"]].vpc].of_cluster(one["cluster"])
         own = {str(prefix) for prefix in numbers.of_kind("load_balancers")}
         public = {f"{address}/32" for key, address in lock.public_ips.items() if key.startswith(f"{one['cluster']}/")}

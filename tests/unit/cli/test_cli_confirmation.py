@@ -104,18 +104,18 @@ def test_a_confirmation_token_only_confirms_its_changes(
 ) -> None:
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
     engine.plan(*LOST)
-    said = token(invoke)
+    confirmed = token(invoke)
     engine.plan(*LOST, deleted("Namespace", "more"))
 
-    refused = invoke("up", "laptop", "--confirm", said)
+    refused = invoke("up", "laptop", "--confirm", confirmed)
 
     assert refused.exit_code == 5
     assert "confirmation required to delete or replace 3 objects" in refused.stderr
-    assert f"--confirm {said}: does not match these changes\n" in refused.stderr
+    assert f"--confirm {confirmed}: does not match these changes\n" in refused.stderr
     assert "up laptop" not in engine.runs
 
     engine.plan(*LOST)
-    passed = invoke("up", "laptop", "--confirm", said, "--timeout", "0")
+    passed = invoke("up", "laptop", "--confirm", confirmed, "--timeout", "0")
 
     assert passed.exit_code == 0, passed.output
     assert engine.runs[-2:] == ["preview laptop", "up laptop"]

@@ -83,12 +83,12 @@ def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
 ) -> None:
     found, file = answer(everywhere, name), tmp_path / "network.svg"
 
-    said = everywhere("show", name, "network", "--svg", str(file)).stdout
+    output = everywhere("show", name, "network", "--svg", str(file)).stdout
     texts = [text.text for text in ET.parse(file).iter(f"{SVG}text")]  # noqa: S314 - our own output
     shapes = list(ET.parse(file).iter(f"{SVG}rect"))  # noqa: S314 - our own output
 
     shares = [share for vpc in found["vpcs"] for share in vpc["dpus"] if share["hosts"]]
-    assert said.endswith(f" in {file}\n")
+    assert output.endswith(f" in {file}\n")
     assert len(shapes) == len(found["vpcs"]) * (1 + len(found["dpu_clusters"]))
     assert sum(shape.get("fill-opacity") == ".3" for shape in shapes) == len(shares)
     assert {f"{share['hosts']:,}" for share in shares} <= {*texts}

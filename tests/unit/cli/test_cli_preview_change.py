@@ -245,12 +245,12 @@ def test_no_output_contains_the_content_of_a_secret(
     was = planned_steps.inputs("Secret", "s", namespace="n", stringData={"k": CANARY})
     will = planned_steps.inputs("Secret", "s", namespace="n", stringData={"k": "another"})
     step = {"op": "update", "urn": urn, "old": {**side, "inputs": was}, "new": {**side, "inputs": will}}
-    said = f"refused: {CANARY} of https://me:{CANARY}@x.example and password={CANARY}"
+    message = f"refused: {CANARY} of https://me:{CANARY}@x.example and password={CANARY}"
     events = [
         {"resOutputsEvent": {"metadata": step, "planning": True}},
-        {"diagnosticEvent": {"severity": "error", "urn": urn, "message": said}},
-        {"diagnosticEvent": {"severity": "warning", "message": said}},
-        {"policyEvent": {"policyName": "p", "enforcementLevel": "mandatory", "resourceUrn": urn, "message": said}},
+        {"diagnosticEvent": {"severity": "error", "urn": urn, "message": message}},
+        {"diagnosticEvent": {"severity": "warning", "message": message}},
+        {"policyEvent": {"policyName": "p", "enforcementLevel": "mandatory", "resourceUrn": urn, "message": message}},
     ]
     (tmp_path / "canary.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     monkeypatch.setattr("fake_pulumi.RECORDED", tmp_path)

@@ -211,7 +211,7 @@ def test_hostile_values_stay_code_everywhere(quiet: Impact) -> None:
     assert not set("\x1b\u202e") & set(text)
     for token in MarkdownIt("commonmark").parse(text):
         inert = [child.content for child in token.children or () if child.type not in ("code_inline", "softbreak")]
-        assert not [said for said in inert if "@team" in said or "javascript" in said], token
+        assert not [line for line in inert if "@team" in line or "javascript" in line], token
         if token.type == "html_block":
             assert "@team" not in token.content
             assert "<img" not in token.content

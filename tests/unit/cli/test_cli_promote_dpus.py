@@ -78,8 +78,8 @@ def test_dpus_that_match_the_data_are_kept(invoke: Invoke, data_folder: Path) ->
 
     results = [invoke(*DPUS, *more) for more in ((), ("--plan",), ("--wave", "1"))]
 
-    said = "dpus: every rollout group is already pinned to bfb-3.2.0 and the current data, nothing to change\n"
-    assert [(result.exit_code, result.output) for result in results] == [(0, said)] * 3
+    nothing = "dpus: every rollout group is already pinned to bfb-3.2.0 and the current data, nothing to change\n"
+    assert [(result.exit_code, result.output) for result in results] == [(0, nothing)] * 3
     assert lock(data_folder) == before
 
 
@@ -116,7 +116,7 @@ def test_all_dpus_are_promoted_and_rolled_back_immediately(invoke: Invoke, outda
     back = json.loads(invoke(*DPUS, "--rollback", "--format", "json").stdout)
 
     groups = ["dpus/acme", "dpus/globex", "dpus/unassigned"]
-    assert [(said["pool"], said["groups"], said["open"]) for said in (there, back)] == [("dpus", groups, False)] * 2
+    assert [(one["pool"], one["groups"], one["open"]) for one in (there, back)] == [("dpus", groups, False)] * 2
     assert (there["intent"] != OLD, back["intent"]) == (True, OLD)
     assert lock(outdated) == before
 

@@ -36,13 +36,13 @@ def test_equal_inputs_result_in_equal_bytes(change: Change) -> None:
     first = change.preview().read_bytes()
 
     assert change.preview().read_bytes() == first
-    said = json.loads(first)
-    assert (said["_type"], said["predicateType"]) == (
+    statement = json.loads(first)
+    assert (statement["_type"], statement["predicateType"]) == (
         "https://in-toto.io/Statement/v1",
         "https://jacquard.dev/preview/v1",
     )
-    assert (said["predicate"]["base"], said["predicate"]["commit"]) == (change.base, change.head)
-    assert [subject["name"] for subject in said["subject"]] == ["laptop"]
+    assert (statement["predicate"]["base"], statement["predicate"]["commit"]) == (change.base, change.head)
+    assert [subject["name"] for subject in statement["subject"]] == ["laptop"]
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_each_attested_value_is_verified(change: Change) -> None:
     """Changes one digit of each digest, and one letter of each version, in the statement."""
     path = change.preview()
     text = path.read_text()
-    said = json.loads(text)["predicate"]["environments"][0]
+    environment = json.loads(text)["predicate"]["environments"][0]
     subject = json.loads(text)["subject"][0]
-    named = {**said["inputs"], f"objects of stack {subject['name']}": subject["digest"]["sha256"]}
-    named |= {f"version of {name}": version for name, version in said["tools"].items() if version}
+    named = {**environment["inputs"], f"objects of stack {subject['name']}": subject["digest"]["sha256"]}
+    named |= {f"version of {name}": version for name, version in environment["tools"].items() if version}
     assert {
         "impact",
         "state of stack laptop",
@@ -170,11 +170,11 @@ def test_a_file_that_is_no_statement_is_rejected(change: Change, text: str | Non
     if text:
         (change.folder / "attestation.json").write_text(text)
 
-    code, said = change.refused()
+    code, refusal = change.refused()
 
     assert code == 4
-    assert said.startswith(f"refused: laptop: nothing was applied: {change.folder}/attestation.json: {message}")
-    assert said.endswith(f"\n  preview again with: jacquard preview laptop --base REF --out {change.folder}\n")
+    assert refusal.startswith(f"refused: laptop: nothing was applied: {change.folder}/attestation.json: {message}")
+    assert refusal.endswith(f"\n  preview again with: jacquard preview laptop --base REF --out {change.folder}\n")
 
 
 def test_a_preview_of_another_environment_is_refused(change: Change) -> None:

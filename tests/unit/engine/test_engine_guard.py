@@ -229,7 +229,7 @@ STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster
 
 
 @pytest.mark.parametrize(
-    ("users", "said"),
+    ("users", "expected"),
     [
         (("Claim a/b",), "delete StorageClass fast: it is in use by 1: Claim a/b"),
         (
@@ -239,13 +239,13 @@ STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster
         (None, "delete StorageClass fast: its users could not be determined"),
     ],
 )
-def test_objects_in_use_are_blocked_with_their_users_named(laptop: Environment, users: Any, said: str) -> None:
+def test_objects_in_use_are_blocked_with_their_users_named(laptop: Environment, users: Any, expected: str) -> None:
     plan = Plan()
     plan.see(STORE)
 
     found = held(plan, laptop, lambda _: users)
 
-    assert [str(one) for one in found] == [said]
+    assert [str(one) for one in found] == [expected]
     others = held(plan, laptop, lambda _: ("Claim a/another",))
     assert digest("laptop", found) != digest("laptop", others), "who came to use it since is another word"
 
@@ -276,8 +276,8 @@ def test_a_class_whose_parameters_change_is_replaced_after_confirmation_only(lap
 
     [found] = held(plan, laptop)
 
-    said = "replace StorageClass shared-nfs, forced by parameters.subDir: existing volumes keep the old parameters"
-    assert str(found) == said
+    expected = "replace StorageClass shared-nfs, forced by parameters.subDir: existing volumes keep the old parameters"
+    assert str(found) == expected
     assert effects_table().recreated == {"storage.k8s.io/StorageClass"}
 
 

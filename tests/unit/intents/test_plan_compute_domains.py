@@ -61,9 +61,9 @@ def test_agents_know_how_many_nodes_a_domain_has(region: Environment) -> None:
 def test_an_image_has_the_prerequisites_of_the_drivers_agents(
     region: Environment, contents: dict[str, Any], lacks: str
 ) -> None:
-    said = f"image gpu-2026.10.2 lacks {lacks}, and acme-train offers compute domains on {KIND}"
+    message = f"image gpu-2026.10.2 lacks {lacks}, and acme-train offers compute domains on {KIND}"
 
-    assert reported(racks(region), **contents) == ([said] if lacks else [])
+    assert reported(racks(region), **contents) == ([message] if lacks else [])
     assert reported(region, **contents) == []
 
 

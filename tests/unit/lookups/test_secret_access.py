@@ -44,7 +44,7 @@ def stores() -> frozenset[str]:
     return frozenset(store.name for one in loaded() for store in one.region.control_planes.data_stores)
 
 
-def said(value: str) -> str:
+def plain(value: str) -> str:
     """Return ``value`` without the name of its cluster or data store, and without the number of its storage pod."""
     value = re.sub(r"((?:metrics|logs)-backup)-\d+$", r"\1-<pod>", value)
     name = max((one for one in clusters() if one in value), key=len, default="")
@@ -60,10 +60,10 @@ def rows() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     found = {
         (
-            _group(one) if one.who.startswith("Group ") else said(one.who),
-            said(one.cluster),
-            "its own" if one.who.startswith("Group ") and one.namespace else said(one.namespace) or ALL,
-            said(one.secret),
+            _group(one) if one.who.startswith("Group ") else plain(one.who),
+            plain(one.cluster),
+            "its own" if one.who.startswith("Group ") and one.namespace else plain(one.namespace) or ALL,
+            plain(one.secret),
             one.how,
         )
         for one in secret_access(rendered())

@@ -123,7 +123,7 @@ def test_only_kinds_of_the_regions_backends_are_requested(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("backend", "said", "kubernetes"),
+    ("backend", "version", "kubernetes"),
     [
         (ControlPlaneBackend.KAMAJI, "v1.35.2", "v1.35.2"),
         (ControlPlaneBackend.K0SMOTRON, "v1.35.2-k0s.0", "v1.35.2"),
@@ -133,9 +133,9 @@ def test_only_kinds_of_the_regions_backends_are_requested(name: str) -> None:
     ],
 )
 def test_versions_are_reported_in_the_terms_of_the_data(
-    backend: ControlPlaneBackend, said: str, kubernetes: str
+    backend: ControlPlaneBackend, version: str, kubernetes: str
 ) -> None:
-    assert CONTROL_PLANES[backend].kubernetes(said) == kubernetes
+    assert CONTROL_PLANES[backend].kubernetes(version) == kubernetes
 
 
 CONTROL_PLANE_STATES = {

@@ -61,8 +61,8 @@ def test_an_installed_chart_on_healthy_nodes_is_settled(pinned: Environment, see
     assert assemble(pinned, seen).settled
 
 
-def condition(kind: str, **said: Any) -> Callable[[Observation], None]:
-    return lambda seen: get(seen, kind)["status"]["conditions"][0].update(said)
+def condition(kind: str, **fields: Any) -> Callable[[Observation], None]:
+    return lambda seen: get(seen, kind)["status"]["conditions"][0].update(fields)
 
 
 UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {

@@ -36,8 +36,8 @@ def test_pools_are_reported_by_the_last_result_of_each_node(laptop: Environment)
     assert (train.pool, train.passed, train.failed, train.untested) == ("train", 2, 1, 1)
     assert train.oldest == dt.datetime(2026, 11, 20, 7, tzinfo=dt.UTC)
     assert (infer.pool, infer.passed, infer.failed, infer.untested) == ("infer", 0, 1, 0)
-    said = [str(line) for line in lines(health(laptop, (), tested=[train]))]
+    shown = [str(line) for line in lines(health(laptop, (), tested=[train]))]
     assert (
         "acme-train/train: 2 of 4 nodes passed the last tests, 1 failed, 1 not tested yet; the oldest result is from"
         " 2026-11-20 07:00 UTC"
-    ) in said
+    ) in shown

@@ -94,8 +94,8 @@ def drained(body: Any) -> None:
         "Drain not completed yet (started at 2026-11-21T13:00:01Z):\n* Pod acme/job-0: waiting for completion\n"
         "after them the following Pods will be evicted: a/b"
     )
-    said = {"type": "Deleting", "status": "True", "reason": "DrainingNode", "message": message}
-    body["status"]["conditions"] = [said]
+    condition = {"type": "Deleting", "status": "True", "reason": "DrainingNode", "message": message}
+    body["status"]["conditions"] = [condition]
 
 
 UNSETTLED = {

@@ -84,11 +84,11 @@ def test_the_same_offence_of_many_objects_is_one() -> None:
 
 def test_violations_repeated_by_the_engine_are_shown_once_and_its_own_in_addition() -> None:
     known = offence("t-1")
-    said = [
+    reports = [
         events.Violation(policy="no-x", mandatory=True, urn=Urn("u"), message=f"No x.\n{known}"),
         events.Violation(policy="other", mandatory=False, urn=Urn("u"), message="whatever"),
     ]
-    found = compared(judged(), judged(known), *said)
+    found = compared(judged(), judged(known), *reports)
 
     assert [(one.rule, one.standing, one.refuses, one.found) for one in found] == [
         ("no-x", Standing.NEW, True, "x is here"),

@@ -56,8 +56,8 @@ def test_a_dpu_is_ready_only_after_its_host_was_power_cycled(objects: Any) -> No
     run(view)
     where = view.get("DPUNode", "h1", "ns")
     assert (phase(view), where["metadata"]["annotations"]) == ("Rebooting", {REBOOT: "true"})
-    [said] = view.get("DPU", "h1-d1", "ns")["status"]["conditions"]
-    assert (said["type"], said["reason"]) == ("Rebooted", "WaitingForManualPowerCycleOrReboot")
+    [condition] = view.get("DPU", "h1-d1", "ns")["status"]["conditions"]
+    assert (condition["type"], condition["reason"]) == ("Rebooted", "WaitingForManualPowerCycleOrReboot")
 
     del where["metadata"]["annotations"][REBOOT]
     run(view)

@@ -71,14 +71,14 @@ def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) 
         "meta.helm.sh/release-name": "lb",
         "meta.helm.sh/release-namespace": "metallb-system",
     }
-    said = f"Helm install succeeded for release metallb-system/lb.v1 with chart metallb@{REVISION}"
-    assert ready(management) == ("True", "InstallSucceeded", said)
+    message = f"Helm install succeeded for release metallb-system/lb.v1 with chart metallb@{REVISION}"
+    assert ready(management) == ("True", "InstallSucceeded", message)
     status = management.get("HelmRelease", "metallb", "acme")["status"]
     assert (status["lastAttemptedRevision"], status["history"][0]["chartVersion"]) == (REVISION, REVISION)
 
 
 @pytest.mark.parametrize(
-    ("said", "place"),
+    ("spec", "place"),
     [
         ({}, Place("own", "acme", "acme")),
         ({"targetNamespace": "there"}, Place("there-own", "there", "acme")),
@@ -86,8 +86,8 @@ def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) 
         ({"storageNamespace": "kept"}, Place("own", "acme", "kept")),
     ],
 )
-def test_a_release_has_fluxs_defaults_for_its_namespaces(said: Any, place: Place) -> None:
-    assert Place.of(obj(*RELEASE, "own", said, namespace="acme")) == place
+def test_a_release_has_fluxs_defaults_for_its_namespaces(spec: Any, place: Place) -> None:
+    assert Place.of(obj(*RELEASE, "own", spec, namespace="acme")) == place
 
 
 def test_a_release_waits_for_its_source_prerequisites_cluster_and_the_end_of_a_suspension(objects: Any) -> None:

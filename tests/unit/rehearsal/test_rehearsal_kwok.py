@@ -60,7 +60,7 @@ def test_everything_listens_on_loopback_at_the_chosen_ports() -> None:
 
 def test_a_port_used_meanwhile_is_replaced_by_others(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "listen tcp 127.0.0.1:21002: bind: address already in use")
-    said: list[str] = []
+    messages: list[str] = []
     ports = []
     write = kwok.replace_private
 
@@ -71,10 +71,10 @@ def test_a_port_used_meanwhile_is_replaced_by_others(region: Region, monkeypatch
     monkeypatch.setattr(kwok, "replace_private", remember)
 
     with pytest.raises(RehearsalError) as caught:
-        kwok.ensure(region, "acme", said.append)
+        kwok.ensure(region, "acme", messages.append)
 
     assert len(set(ports)) == 5
-    assert said == ["acme: a port is in use by another process; trying other ports"] * 5
+    assert messages == ["acme: a port is in use by another process; trying other ports"] * 5
     log = region.cluster_folder("acme") / "logs" / "kube-apiserver.log"
     assert str(caught.value) == (
         "cluster acme: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok-controller did not start; "
@@ -87,12 +87,12 @@ def test_a_part_that_gave_up_on_a_busy_machine_is_tried_again(region: Region, mo
     """A region failed at load 16: its controller manager had waited for a slow API server."""
     reason = "failed to wait for apiserver being healthy: timed out waiting for the condition"
     monkeypatch.setenv("REASON", f'"command failed" err="{reason}: failed to get apiserver /healthz status"')
-    said: list[str] = []
+    messages: list[str] = []
 
     with pytest.raises(RehearsalError, match=reason):
-        kwok.ensure(region, "acme", said.append)
+        kwok.ensure(region, "acme", messages.append)
 
-    assert said == ["acme: the API server did not become healthy in time; starting it again"] * 5
+    assert messages == ["acme: the API server did not become healthy in time; starting it again"] * 5
     assert (region.workdir / "calls").read_text().count("create cluster") == 5
 
 
@@ -122,12 +122,12 @@ def test_a_slow_api_server_keeps_running_while_the_others_are_tried_again(
     kwokctl = tmp_path / "bin" / "kwokctl"
     kwokctl.write_text(SLOW.replace("{PORTS}", json.dumps(numbers)))
     monkeypatch.setattr(kwok, "_wait_ready", lambda *_: True)
-    said: list[str] = []
+    messages: list[str] = []
 
-    kwok.ensure(region, "acme", said.append)
+    kwok.ensure(region, "acme", messages.append)
 
     assert (region.workdir / "calls").read_text().split() == ["create", "start", "start"]
-    assert said == ["acme: the API server is not healthy yet; starting the other parts again"]
+    assert messages == ["acme: the API server is not healthy yet; starting the other parts again"]
 
 
 def test_another_failure_is_reported_immediately(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:

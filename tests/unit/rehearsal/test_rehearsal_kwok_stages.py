@@ -27,7 +27,7 @@ def stage(kind: str) -> dict[str, Any]:
 STAGES = [stage("Pod"), stage("Node"), stage("Node")]
 
 
-def said(kind: str, err: str = "") -> str:
+def log_line(kind: str, err: str = "") -> str:
     message = {"msg": "failed to start controller", "err": err} if err else {"msg": "Start stage controller"}
     return json.dumps({"level": "INFO", **message, "ref": {"APIGroup": "v1", "Kind": kind}}) + "\n"
 
@@ -53,8 +53,8 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_a_kind_whose_document_came_late_is_played_after_another_look(log: Path) -> None:
-    log.write_text(said("Node", LATE) + said("Pod"))
-    api = Api(log, said("Node", LATE), said("Node"))
+    log.write_text(log_line("Node", LATE) + log_line("Pod"))
+    api = Api(log, log_line("Node", LATE), log_line("Node"))
 
     stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
@@ -62,7 +62,9 @@ def test_a_kind_whose_document_came_late_is_played_after_another_look(log: Path)
 
 
 def test_nothing_is_touched_when_all_is_played(log: Path) -> None:
-    log.write_text("not a line of kwok's\n" + said("Node") + said("Pod") + '{"msg":"Start stage controller","re')
+    log.write_text(
+        "not a line of kwok's\n" + log_line("Node") + log_line("Pod") + '{"msg":"Start stage controller","re'
+    )
     api = Api(log)
 
     stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
@@ -72,7 +74,7 @@ def test_nothing_is_touched_when_all_is_played(log: Path) -> None:
 
 def test_a_stage_that_is_never_executed_is_named_with_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage_coverage, "_PATIENCE_SECONDS", 0.5)
-    log.write_text(said("Node", LATE))
+    log.write_text(log_line("Node", LATE))
 
     with pytest.raises(RehearsalError) as caught:
         stage_coverage.ensure(Api(log, ""), STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
@@ -83,15 +85,15 @@ def test_a_stage_that_is_never_executed_is_named_with_the_reason(log: Path, monk
 
 
 def test_logs_of_an_earlier_process_are_ignored(log: Path) -> None:
-    log.write_text(said("Node") + said("Pod"))
+    log.write_text(log_line("Node") + log_line("Pod"))
 
     stage_coverage.set_aside(log)
-    log.write_text(said("Node", LATE))
-    api = Api(log, said("Node") + said("Pod"))
+    log.write_text(log_line("Node", LATE))
+    api = Api(log, log_line("Node") + log_line("Pod"))
     stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert api.touched == ["pod-ready"]
-    assert log.with_name("kwok-controller.before.log").read_text() == said("Node") + said("Pod")
+    assert log.with_name("kwok-controller.before.log").read_text() == log_line("Node") + log_line("Pod")
 
 
 def test_the_first_process_has_nothing_to_set_aside(log: Path) -> None:

@@ -12,13 +12,13 @@ OLD, NEW = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 
 
 def obj(kind: tuple[str, str], namespace: str, spec: dict[str, Any], ready: str, **status: Any) -> dict[str, Any]:
-    said = {"conditions": [{"type": "Ready", "status": ready}], **status}
+    reported = {"conditions": [{"type": "Ready", "status": ready}], **status}
     return {
         "apiVersion": kind[0],
         "kind": kind[1],
         "metadata": {"name": "cilium", "namespace": namespace},
         "spec": spec,
-        "status": said,
+        "status": reported,
     }
 
 

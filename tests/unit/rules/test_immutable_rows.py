@@ -127,13 +127,13 @@ def test_rejected_edits_are_rejected_by_the_rule_on_the_page(laptop: Any, edit: 
         laptop.edit(*change)
 
     assert rule in {problem.rule for problem in laptop.problems()}
-    [outcome] = [outcome for _, said, outcome in rows() if said == edit]
+    [outcome] = [outcome for _, fields, outcome in rows() if fields == edit]
     assert outcome == f"refused by `{rule}`"
 
 
 @pytest.mark.parametrize("group", ["provisioning.dpu.nvidia.com", "svc.dpu.nvidia.com", "vpc.dpu.nvidia.com"])
 def test_each_immutable_dpf_field_is_on_the_page(group: str) -> None:
-    said = " ".join(fields for fields, *_ in rows())
+    documented = " ".join(fields for fields, *_ in rows())
     refused = {
         (kind.rpartition("/")[2], path.removesuffix(".**").removesuffix(".*").rpartition(".")[2])
         for kind, found in effects_table().kinds.items()
@@ -144,4 +144,4 @@ def test_each_immutable_dpf_field_is_on_the_page(group: str) -> None:
 
     assert refused
     for kind, field in refused:
-        assert re.search(rf"{kind} [^;]*`(spec\.)?{field}`", said), (kind, field)
+        assert re.search(rf"{kind} [^;]*`(spec\.)?{field}`", documented), (kind, field)

@@ -168,10 +168,10 @@ class Listener(Engine):
 
     def __init__(self) -> None:
         super().__init__(None)
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def warning(self, message: str, urn: str = "") -> None:  # noqa: ARG002 - the signature of the engine
-        self.said.append(message)
+        self.messages.append(message)
 
 
 class Stack:

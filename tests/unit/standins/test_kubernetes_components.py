@@ -114,7 +114,7 @@ def test_inputs_that_a_preview_does_not_know_make_no_objects(
 
     assert [one.name for one in servicer.asked] == ["looms"]
     assert decode(answer.state).plain == {"resources": UNKNOWN}
-    assert engine.said == ["its inputs are known only after the apply; this preview does not include its objects"]
+    assert engine.messages == ["its inputs are known only after the apply; this preview does not include its objects"]
 
 
 @pytest.mark.usefixtures("api_server")
@@ -137,7 +137,7 @@ def test_an_unserved_kind_is_reported(kube: Any, monitor: tuple[Monitor, str], e
     kube.provider.Construct(request(address, yaml=text), None)
 
     assert servicer.asked[1].name == "looms:jacquard"
-    assert engine.said == ["kinds not served yet: future.dev/v1 Loom; no default namespace is set on their objects"]
+    assert engine.messages == ["kinds not served yet: future.dev/v1 Loom; no default namespace is set on their objects"]
 
 
 @pytest.mark.usefixtures("api_server")

@@ -35,7 +35,7 @@ def test_foreign_objects_are_patched_without_warning_or_mark(kube: Any, api_serv
         "uid-0",
         False,
     )
-    assert engine.said == []
+    assert engine.messages == []
 
 
 def test_deletion_applies_the_object_without_fields_if_it_exists(kube: Any, api_server: Any) -> None:
@@ -58,8 +58,8 @@ def test_a_preview_warns_of_a_patch_whose_object_is_not_there(kube: Any, api_ser
 
     create(kube, preview=True)
 
-    [said] = engine.said
-    assert said.startswith(
+    [message] = engine.messages
+    assert message.startswith(
         "ConfigMap toy/a does not exist: the patch creates it, and deleting the patch will not delete it; "
     )
 

@@ -65,7 +65,7 @@ def test_a_preview_without_a_kubeconfig_warns_once(
     for _ in range(3):
         kube.create(body(data={"v": "1"}), preview=True)
 
-    assert engine.said == [
+    assert engine.messages == [
         (
             f"objects are planned without validation by their cluster: {tmp_path / 'none'}: the kubeconfig does not "
             "exist (yet); create the cluster first (`jacquard up ENVIRONMENT` writes the file), or make the provider "

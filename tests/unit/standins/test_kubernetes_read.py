@@ -90,7 +90,7 @@ def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: An
 
     assert decode(kube.read(body(data={"v": "0"}), state).inputs).plain == body(data={"v": "0"})
     assert decode(kube.update(state, body(data={"v": "2"})).properties).plain == state
-    assert [text.partition(":")[0] for text in engine.said] == [
+    assert [text.partition(":")[0] for text in engine.messages] == [
         "ConfigMap toy/a is not refreshed, its last state is kept",
         "ConfigMap toy/a is not updated, its last state is kept",
     ]

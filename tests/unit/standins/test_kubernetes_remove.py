@@ -87,7 +87,7 @@ def test_delete_unreachable_drops_objects_from_the_state(configure: Any, engine:
 
     assert kube.read(body(), body()).id == ""
     kube.delete(body(), body())
-    assert [text.partition(":")[0] for text in engine.said] == [
+    assert [text.partition(":")[0] for text in engine.messages] == [
         "ConfigMap toy/a is removed from the state",
         "ConfigMap toy/a is removed from the state without being deleted",
     ]

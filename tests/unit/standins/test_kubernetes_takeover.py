@@ -150,7 +150,7 @@ def test_a_takeover_from_users_is_reported_and_survives_a_busy_controller(
 
     assert api_server.objects[CM_PATH]["data"] == {"v": "2"}
     assert len(looks) == 3
-    assert engine.said == [
+    assert engine.messages == [
         "ConfigMap toy/a: ownership of the declared fields moves from kubectl-patch to this resource"
     ]
 
@@ -198,7 +198,7 @@ def test_objects_of_the_vendors_provider_are_adopted_on_request(adopting: Any, a
 def test_a_preview_reports_adoptions(adopting: Any, api_server: Any, engine: Any) -> None:
     planned = decode(adopting.create(CHANGED, preview=True).properties).plain
 
-    assert (planned["data"], engine.said) == ({"v": "2"}, [])
+    assert (planned["data"], engine.messages) == ({"v": "2"}, [])
     assert {method for method, _ in api_server.writes()} == {"PATCH dry-run", "PUT dry-run"}
 
 

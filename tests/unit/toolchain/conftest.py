@@ -18,7 +18,7 @@ from jacquard.lab.toolchain.progress import Progress
 from jacquard.machine import paths
 
 Script = Callable[..., Path]
-Said = Callable[[Callable[[Progress], None]], str]
+OutputOf = Callable[[Callable[[Progress], None]], str]
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def machine(pip: Pip, search_path: Path, fake_go: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def said() -> Said:
+def output_of() -> OutputOf:
     """Run a function that reports progress and return its reports."""
 
     def record(act: Callable[[Progress], None]) -> str:

@@ -12,7 +12,7 @@ from jacquard.lab.toolchain import command, doctor, setup, tools
 from jacquard.lab.toolchain.doctor import Item, State
 from jacquard.lab.toolchain.progress import Progress
 
-Said = Callable[[Callable[[Progress], None]], str]
+OutputOf = Callable[[Callable[[Progress], None]], str]
 
 
 def test_status_is_available_as_text_and_data(
@@ -83,10 +83,10 @@ def test_the_doctor_finds_a_cache_that_is_no_folder(cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("machine")
-def test_an_old_go_does_no_harm_once_everything_is_built(search_path: Path, said: Said) -> None:
-    said(setup.set_up)
+def test_an_old_go_does_no_harm_once_everything_is_built(search_path: Path, output_of: OutputOf) -> None:
+    output_of(setup.set_up)
     (search_path / "go").write_text("#!/bin/sh\necho go1.20.1\n")
-    said(setup.set_up)
+    output_of(setup.set_up)
 
     [go] = [item for item in doctor.report() if item.name == "go"]
     assert (go.state, go.used) == (State.OK, "not needed, everything is built")

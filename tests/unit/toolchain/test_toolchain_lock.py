@@ -44,13 +44,13 @@ def owner(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_free_lock_is_acquired_silently_and_left_empty(tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     path = tmp_path / "cache" / "build.lock"
     for _ in range(2):
-        with held(path, "building", said.append):
+        with held(path, "building", messages.append):
             assert f'"pid": {os.getpid()}' in path.read_text()
         assert path.read_text() == ""
-    assert said == []
+    assert messages == []
 
 
 def test_an_error_releases_the_lock(tmp_path: Path) -> None:
@@ -61,26 +61,26 @@ def test_an_error_releases_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_dead_owners_lock_is_taken_over_with_a_message(tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     path = tmp_path / "build.lock"
     with owner(path) as process:
         process.send_signal(signal.SIGKILL)
-    with held(path, "building", said.append):
+    with held(path, "building", messages.append):
         pass
 
-    [line] = said
+    [line] = messages
     assert line.startswith(f"taking over {path} from process {process.pid} on ")
     assert line.endswith("), which ended without releasing it")
 
 
 def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     waiting = threading.Event()
     taken = threading.Event()
     path = tmp_path / "build.lock"
 
     def say(text: str) -> None:
-        said.append(text)
+        messages.append(text)
         waiting.set()
 
     def wait() -> None:
@@ -95,7 +95,7 @@ def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:
     waiter.join(timeout=30)
 
     assert taken.is_set()
-    [line] = said
+    [line] = messages
     assert line.startswith(f"waiting for process {process.pid} on ")
     assert f" in {paths.ROOT} (building since " in line
 
@@ -103,7 +103,7 @@ def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:
 def test_an_unreadable_owner_is_no_obstacle(tmp_path: Path) -> None:
     path = tmp_path / "build.lock"
     path.write_text("{half a rec")
-    said: list[str] = []
-    with held(path, "building", said.append):
+    messages: list[str] = []
+    with held(path, "building", messages.append):
         pass
-    assert said == []
+    assert messages == []

@@ -19,7 +19,7 @@ from jacquard.lab.toolchain.progress import Progress
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
 
-Said = Callable[[Callable[[Progress], None]], str]
+OutputOf = Callable[[Callable[[Progress], None]], str]
 
 
 def test_the_entry_parses_under_python_3_6() -> None:
@@ -59,33 +59,33 @@ def test_an_unusable_engine_is_one_of_the_problems(
 
 
 @pytest.mark.usefixtures("machine")
-def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tree: Path, said: Said) -> None:
+def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tree: Path, output_of: OutputOf) -> None:
     before = {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)}
-    said(setup.set_up)
+    output_of(setup.set_up)
 
     assert {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)} == before
     assert {item.name: item.remedy for item in doctor.report() if item.state is not State.OK} == {
         "provider jacquard": "run `make setup`",  # Entry points are created by pip, which is simulated here.
     }
-    again = said(setup.set_up).splitlines()
+    again = output_of(setup.set_up).splitlines()
     assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "simulated", "ready"]
     assert "up to date" in again[1]
 
 
 @pytest.mark.usefixtures("machine")
-def test_the_set_up_says_which_controllers_are_simulated_until_they_are_built(said: Said) -> None:
+def test_the_set_up_says_which_controllers_are_simulated_until_they_are_built(output_of: OutputOf) -> None:
     line = "metallb, external-dns; `make controllers` builds them"
-    assert line in said(setup.set_up)
+    assert line in output_of(setup.set_up)
 
-    assert line not in said(partial(setup.set_up, controllers=True))
-    assert "simulated" not in said(setup.set_up)
+    assert line not in output_of(partial(setup.set_up, controllers=True))
+    assert "simulated" not in output_of(setup.set_up)
 
 
 def test_clusters_of_others_need_no_kubernetes(
-    machine: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+    machine: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, output_of: OutputOf
 ) -> None:
     monkeypatch.setenv("JACQUARD_CLUSTER", "kind")
-    said(setup.set_up)
+    output_of(setup.set_up)
     assert machine.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert sorted(path.name.split("-")[0] for path in (cache / "binaries").iterdir()) == [
         "charts",
@@ -102,11 +102,11 @@ def test_clusters_of_others_need_no_kubernetes(
 
 
 def test_the_python_setup_needs_no_go_and_builds_nothing(
-    machine: Any, cache: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+    machine: Any, cache: Path, output_of: OutputOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup.tools, "find", _never)
     monkeypatch.setattr(setup.engine, "choose", _never)
-    text = said(setup.set_up_python)
+    text = output_of(setup.set_up_python)
 
     assert machine.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert [line.split()[0] for line in text.splitlines()] == [".venv", "ready"]
@@ -118,26 +118,26 @@ def _never(*_: object, **__: object) -> Any:
 
 
 @pytest.mark.usefixtures("machine")
-def test_cleaning_removes_files_of_the_setup_and_keeps_regions(tree: Path, cache: Path, said: Said) -> None:
-    said(setup.set_up)
+def test_cleaning_removes_files_of_the_setup_and_keeps_regions(tree: Path, cache: Path, output_of: OutputOf) -> None:
+    output_of(setup.set_up)
     (tree / "jacquard.egg-info").mkdir()
     (tree / ".mypy_cache").mkdir()
-    said(partial(setup.clean, shared=False))
+    output_of(partial(setup.clean, shared=False))
 
     assert sorted(path.name for path in tree.iterdir()) == ["jacquard", "pyproject.toml", "requirements.lock"]
     assert paths.pulumi_state().is_dir()
     assert (cache / "binaries").is_dir()
 
-    said(partial(setup.clean, shared=True))
+    output_of(partial(setup.clean, shared=True))
     assert not (cache / "binaries").exists()
 
 
 @pytest.mark.usefixtures("machine")
 def test_the_monitoring_is_announced_before_it_is_built(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+    cache: Path, monkeypatch: pytest.MonkeyPatch, output_of: OutputOf
 ) -> None:
     monkeypatch.setenv("JACQUARD_MONITORING", "on")
-    lines = [line.split(maxsplit=1) for line in said(setup.set_up).splitlines()]
+    lines = [line.split(maxsplit=1) for line in output_of(setup.set_up).splitlines()]
     [announced, started] = [number for number, (name, _) in enumerate(lines) if name in ("monitoring", "build")]
 
     assert announced < started
@@ -207,21 +207,21 @@ def installed(machine: None, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("installed")
-def test_foreign_installations_are_not_cleaned(tree: Path, said: Said) -> None:
+def test_foreign_installations_are_not_cleaned(tree: Path, output_of: OutputOf) -> None:
     paths.VENV.mkdir()
     (tree / "other.egg-info").mkdir()
 
-    said(partial(setup.clean, shared=False))
+    output_of(partial(setup.clean, shared=False))
 
     assert paths.VENV.is_dir()
     assert (tree / "other.egg-info").is_dir()
 
 
 @pytest.mark.usefixtures("installed")
-def test_the_setup_keeps_a_foreign_virtual_environment(tree: Path, said: Said) -> None:
+def test_the_setup_keeps_a_foreign_virtual_environment(tree: Path, output_of: OutputOf) -> None:
     (tree / "requirements.lock").unlink()
 
-    said(setup.set_up)
+    output_of(setup.set_up)
 
     assert not paths.VENV.exists()
     assert (paths.pulumi_bin() / "pulumi").exists()

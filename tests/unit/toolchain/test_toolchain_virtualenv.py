@@ -11,7 +11,7 @@ from jacquard.lab.toolchain import virtualenv
 from jacquard.lab.toolchain.progress import Progress
 from jacquard.machine import paths
 
-Said = Callable[[Callable[[Progress], None]], str]
+OutputOf = Callable[[Callable[[Progress], None]], str]
 
 
 def overwrite(name: str, text: str) -> None:
@@ -22,13 +22,13 @@ def remove(name: str) -> None:
     (paths.ROOT / name).unlink()
 
 
-def test_the_virtual_environment_is_created_once(pip: Any, said: Said) -> None:
+def test_the_virtual_environment_is_created_once(pip: Any, output_of: OutputOf) -> None:
     assert not virtualenv.fresh()
-    assert said(virtualenv.ensure).startswith("  .venv                       made in 5 s, Python ")
+    assert output_of(virtualenv.ensure).startswith("  .venv                       made in 5 s, Python ")
     assert pip.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert virtualenv.current()
 
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     assert pip.calls == ["venv", "download", "dependencies", "project", "bytecode"]
 
 
@@ -40,24 +40,26 @@ def test_the_virtual_environment_is_created_once(pip: Any, said: Said) -> None:
         ("dependencies", ["venv", "dependencies", "project", "bytecode"]),
     ],
 )
-def test_an_incomplete_virtual_environment_is_recreated(pip: Any, step: str, again: list[str], said: Said) -> None:
+def test_an_incomplete_virtual_environment_is_recreated(
+    pip: Any, step: str, again: list[str], output_of: OutputOf
+) -> None:
     pip.fails_at = step
     with pytest.raises(KeyboardInterrupt):
-        said(virtualenv.ensure)
+        output_of(virtualenv.ensure)
     assert not virtualenv.fresh()
 
     pip.calls, pip.fails_at = [], ""
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     assert pip.calls == again
 
 
-def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: Any, said: Said) -> None:
+def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: Any, output_of: OutputOf) -> None:
     pip.fails_at = "project"
     with pytest.raises(KeyboardInterrupt):
-        said(virtualenv.ensure)
+        output_of(virtualenv.ensure)
 
     pip.calls, pip.fails_at = [], ""
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     assert pip.calls == ["project", "bytecode"]
 
 
@@ -77,20 +79,22 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
     ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
 )
 def test_only_affected_parts_are_renewed(
-    pip: Any, change: Callable[[], object], expected: list[str], said: Said
+    pip: Any, change: Callable[[], object], expected: list[str], output_of: OutputOf
 ) -> None:
     (paths.ROOT / "more").mkdir()
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     pip.calls = []
     change()
 
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     assert pip.calls == expected
 
 
-def test_another_python_creates_another_environment(pip: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
-    said(virtualenv.ensure)
+def test_another_python_creates_another_environment(
+    pip: Any, monkeypatch: pytest.MonkeyPatch, output_of: OutputOf
+) -> None:
+    output_of(virtualenv.ensure)
     pip.calls = []
     monkeypatch.setattr(virtualenv.platform, "python_version", lambda: "3.99.0")
-    said(virtualenv.ensure)
+    output_of(virtualenv.ensure)
     assert pip.calls == ["venv", "dependencies", "project", "bytecode"]

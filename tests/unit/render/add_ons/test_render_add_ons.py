@@ -38,7 +38,7 @@ def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("options", "expected"),
     [
         ({}, ["cilium", *HEALTH, "gpus", "metrics-server", "cert-manager", "metallb"]),
         ({"add_ons": ("default", "calico")}, ["calico", *HEALTH, "gpus", "metrics-server", "cert-manager", "metallb"]),
@@ -52,9 +52,9 @@ def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
     ],
 )
 def test_a_cluster_has_the_default_add_ons_and_those_it_names(
-    laptop: Environment, said: dict[str, Any], expected: list[str]
+    laptop: Environment, options: dict[str, Any], expected: list[str]
 ) -> None:
-    assert chosen(laptop, "acme-train", **said) == expected
+    assert chosen(laptop, "acme-train", **options) == expected
 
 
 def test_kube_ovn_is_the_network_of_its_clusters() -> None:
@@ -190,12 +190,14 @@ def test_agents_of_claims_only_run_on_nodes_of_nvlink_racks() -> None:
     assert term == {"matchExpressions": [kinds]}
 
 
-@pytest.mark.parametrize(("nodes", "said"), [({"gb200": 18}, None), ({"gb200": 18, "wide": 36}, "36")])
-def test_the_controller_gets_the_maximum_domain_size_above_its_default(nodes: dict[str, int], said: str | None) -> None:
+@pytest.mark.parametrize(("nodes", "limit"), [({"gb200": 18}, None), ({"gb200": 18, "wide": 36}, "36")])
+def test_the_controller_gets_the_maximum_domain_size_above_its_default(
+    nodes: dict[str, int], limit: str | None
+) -> None:
     controller = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink=nodes))["controller"]
 
     env = controller.get("containers", {}).get("computeDomain", {}).get("env", [])
-    assert env == ([{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": said}] if said else [])
+    assert env == ([{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": limit}] if limit else [])
 
 
 def test_metrics_of_many_nodes_take_more_memory() -> None:

@@ -15,9 +15,9 @@ from jacquard.machine import paths
 URL = "https://git.acme.example/platform/train"
 
 
-def specs(**said: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def specs(**fields: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the specs of GitRepository and Kustomization for a repository in the data."""
-    given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, **said), placement={})
+    given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, **fields), placement={})
     *_, repository, applied = objects(given.render())
     return repository.body["spec"], applied.body["spec"]
 

@@ -98,8 +98,8 @@ def test_snapshots_of_a_shared_data_store_have_a_separate_folder(laptop: Any, in
 
 
 def test_the_management_cluster_has_its_storage_classes_once_and_before_data_stores(laptop: Any) -> None:
-    said = {"driver": "topolvm", "device_class": "nvme", "default": True}
-    here, there = (TopolvmClassSpec.model_validate({**said, "name": n, "management": n == "here"}) for n in _CLASSES)
+    fields = {"driver": "topolvm", "device_class": "nvme", "default": True}
+    here, there = (TopolvmClassSpec.model_validate({**fields, "name": n, "management": n == "here"}) for n in _CLASSES)
     [made] = of_region(laptop, changed(laptop.region, storage=(*laptop.region.storage, here, there)))
 
     items = objects_of(made)

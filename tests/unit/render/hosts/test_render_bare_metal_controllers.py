@@ -125,11 +125,11 @@ def test_disks_are_erased_after_their_metadata_if_the_region_requires_it(inputs_
     [region] = inputs_of(RegionInput)
     metal = region.spec.bare_metal.model_copy(update={"cleaning": Cleaning.ERASE})
     erasing = objects_of(replace(region, spec=region.spec.model_copy(update={"bare_metal": metal})))
-    [said] = [item.body["spec"] for item in erasing if item.kind == "Ironic"]
+    [spec] = [item.body["spec"] for item in erasing if item.kind == "Ironic"]
     [silent] = [item.body["spec"] for item in objects_of(region) if item.kind == "Ironic"]
 
-    assert said.pop("extraConfig") == [{"group": "deploy", "name": "erase_devices_priority", "value": "5"}]
-    assert said == silent
+    assert spec.pop("extraConfig") == [{"group": "deploy", "name": "erase_devices_priority", "value": "5"}]
+    assert spec == silent
 
 
 def test_ironic_has_a_ramdisk_of_each_architecture_and_downloads_none(alone: tuple[Manifest, ...]) -> None:

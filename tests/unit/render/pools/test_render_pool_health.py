@@ -59,12 +59,12 @@ def test_a_gated_group_names_the_program_of_its_burn_in(pool: NodePoolInput) -> 
     assert named == [*["fleet-tester"] * len(pool.groups), *[None] * len(pool.groups)]
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0, None), (300, 300)])
+@pytest.mark.parametrize(("seconds", "expected"), [(0, None), (300, 300)])
 def test_a_new_node_must_stay_ready_as_long_as_the_pool_says(
-    pool: NodePoolInput, seconds: int, said: int | None
+    pool: NodePoolInput, seconds: int, expected: int | None
 ) -> None:
     for spec in deployments(edited(pool, health={"min_ready_seconds": seconds})):
-        assert spec["template"]["spec"].get("minReadySeconds") == said
+        assert spec["template"]["spec"].get("minReadySeconds") == expected
 
 
 def test_metal3_powers_a_host_off_again_only_after_the_time_of_its_type(pool: NodePoolInput) -> None:

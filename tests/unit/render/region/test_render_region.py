@@ -167,7 +167,7 @@ def test_kamaji_has_upstreams_measured_resources_for_its_number_of_control_plane
 
 def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
-    said = AnnouncementSpec(
+    announcement = AnnouncementSpec(
         asn=64512,
         peers=(
             BgpPeerSpec.model_validate({"address": "10.0.0.2", "asn": 64513}),
@@ -178,7 +178,7 @@ def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any
         ),
     )
 
-    assert _announced(region, said) == {
+    assert _announced(region, announcement) == {
         ("BGPPeer", "router-10-0-0-2"): {"myASN": 64512, "peerASN": 64513, "peerAddress": "10.0.0.2"},
         ("BGPPeer", "router-192-0-2-1"): {
             "myASN": 64512,
@@ -206,19 +206,19 @@ def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any
     }
 
 
-@pytest.mark.parametrize("said", [AnnouncementSpec(one_network=True), None])
+@pytest.mark.parametrize("announcement", [AnnouncementSpec(one_network=True), None])
 def test_addresses_of_control_planes_are_answered_for_by_arp_in_one_network(
-    inputs_of: Any, said: AnnouncementSpec | None
+    inputs_of: Any, announcement: AnnouncementSpec | None
 ) -> None:
     [region] = inputs_of(RegionInput)
 
-    assert _announced(region, said) == {
+    assert _announced(region, announcement) == {
         ("L2Advertisement", "control-plane-vips"): {"ipAddressPools": ["control-plane-vips"]}
     }
 
 
-def _announced(region: RegionInput, said: AnnouncementSpec | None) -> dict[tuple[str, str], Any]:
-    control_planes = region.spec.control_planes.model_copy(update={"announcement": said})
+def _announced(region: RegionInput, announcement: AnnouncementSpec | None) -> dict[tuple[str, str], Any]:
+    control_planes = region.spec.control_planes.model_copy(update={"announcement": announcement})
     changed = replace(region, spec=region.spec.model_copy(update={"control_planes": control_planes}))
     kinds = {"BGPPeer", "BGPAdvertisement", "L2Advertisement"}
     return {(item.kind, item.name): item.body["spec"] for item in objects_of(changed) if item.kind in kinds}

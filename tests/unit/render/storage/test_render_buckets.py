@@ -36,8 +36,8 @@ def laptop(**store: Any) -> Environment:
 
     def runs(cluster: str) -> tuple[BucketSpec, ...]:
         access = [{"cluster": cluster, "namespaces": ["lab", "default"], "rights": "read"}]
-        said = {"name": "runs", "store": "objects", "quota": "1Ti", "access": access}
-        return (BucketSpec.model_validate(said),)
+        fields = {"name": "runs", "store": "objects", "quota": "1Ti", "access": access}
+        return (BucketSpec.model_validate(fields),)
 
     tenants = tuple(changed(one, buckets=runs(one.clusters[0].name)) for one in environment.tenants)
     return changed(environment, tenants=tenants, region=changed(environment.region, object_stores=stores))

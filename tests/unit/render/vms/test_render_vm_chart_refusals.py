@@ -40,12 +40,12 @@ def test_all_invalid_values_are_rejected_together_by_the_schema(tmp_path: Path, 
         "own_image": {"http": {"url": "http://images.acme.example/loom", "sha256": "0"}},
     }
 
-    said = refusal(tmp_path, example | wrong, "looms")
+    output = refusal(tmp_path, example | wrong, "looms")
 
     places = ("/name", "/count", "/root/size", "/ports/0", "/ports/1", "/run_strategy", "/volumes/0/name")
     for place in (*places, "/users/0/ssh_keys/0", "/own_image/http/url", "/own_image/http/sha256"):
-        assert f"at '{place}'" in said
-    assert "additional properties 'snapshots' not allowed" in said
+        assert f"at '{place}'" in output
+    assert "additional properties 'snapshots' not allowed" in output
 
 
 MISFITS: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -91,10 +91,10 @@ def test_words_that_do_not_fit_together_are_refused_as_in_the_data(
     words, only_here = MISFITS[what]
     order = {name: value for name, value in (example | words).items() if value is not None}
 
-    said = refusal(tmp_path, order, "looms")
+    output = refusal(tmp_path, order, "looms")
 
     for text in (*only_here, *incompatibilities(order)):
-        assert text in said
+        assert text in output
 
 
 def incompatibilities(order: dict[str, Any]) -> list[str]:
@@ -132,7 +132,7 @@ def test_user_data_of_which_kubevirt_would_not_take_all_are_refused(tmp_path: Pa
     spec = VirtualMachineSpec(name="loom", size="cpu-4", image="debian-13").model_copy(update={"users": (user,)})
     size = len(user_data(spec, own_user=True).encode())
 
-    said = refusal(tmp_path, example | {"users": [user.model_dump(mode="json")]}, "looms")
+    output = refusal(tmp_path, example | {"users": [user.model_dump(mode="json")]}, "looms")
 
     text = f"users and mounts need {size} bytes of user data, but KubeVirt accepts {MOST_INLINE} inline;"
-    assert f"user_data_secret: {text} store user data in a Secret and name it here" in said
+    assert f"user_data_secret: {text} store user data in a Secret and name it here" in output

@@ -21,7 +21,7 @@ def test_complete_controllers_are_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"gateway": "10.0.9.1"}, {"gateway": "is not in 10.0.8.0/24 (got '10.0.9.1'); write an address of it"}),
         (
@@ -32,12 +32,14 @@ def test_complete_controllers_are_accepted() -> None:
         ({"last": "10.0.8.9"}, {"last": "is below 10.0.8.10 (got '10.0.8.9'); write a higher address"}),
     ],
 )
-def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[str, Any], said: dict[str, str]) -> None:
-    assert error_texts(DhcpSpec, {**DHCP, **change}) == said
+def test_addresses_for_booting_hosts_are_a_range_of_their_network(
+    change: dict[str, Any], expected: dict[str, str]
+) -> None:
+    assert error_texts(DhcpSpec, {**DHCP, **change}) == expected
 
 
 @pytest.mark.parametrize(
-    ("controller", "said"),
+    ("controller", "expected"),
     [
         (
             {**NET, "dhcp": None},
@@ -58,13 +60,13 @@ def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[s
     ],
 )
 def test_the_boot_method_decides_the_required_fields_of_a_controller(
-    controller: dict[str, Any], said: dict[str, str]
+    controller: dict[str, Any], expected: dict[str, str]
 ) -> None:
-    assert error_texts(ControllerSpec, controller) == said
+    assert error_texts(ControllerSpec, controller) == expected
 
 
 @pytest.mark.parametrize(
-    ("metal", "said"),
+    ("metal", "expected"),
     [
         ({"controllers": [MEDIA]}, {"free_hosts": "is required with controllers; name one of them"}),
         (
@@ -81,5 +83,7 @@ def test_the_boot_method_decides_the_required_fields_of_a_controller(
         ),
     ],
 )
-def test_hosts_that_no_cluster_has_are_on_one_of_the_controllers(metal: dict[str, Any], said: dict[str, str]) -> None:
-    assert error_texts(BareMetalSpec, metal) == said
+def test_hosts_that_no_cluster_has_are_on_one_of_the_controllers(
+    metal: dict[str, Any], expected: dict[str, str]
+) -> None:
+    assert error_texts(BareMetalSpec, metal) == expected

@@ -30,7 +30,7 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("control", "said"),
+    ("control", "expected"),
     [
         (
             {},
@@ -81,5 +81,5 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
     ],
     ids=["neither", "both", "a rack of every hall", "a long name", "no room by default", "none for OVN", "none at all"],
 )
-def test_incompatible_values_are_reported(control: dict[str, Any], said: dict[str, str]) -> None:
-    assert error_texts(DpuControlSpec, {**CONTROL, **control}) == said
+def test_incompatible_values_are_reported(control: dict[str, Any], expected: dict[str, str]) -> None:
+    assert error_texts(DpuControlSpec, {**CONTROL, **control}) == expected

@@ -33,18 +33,18 @@ def test_a_join_service_is_an_image_by_digest(image: str) -> None:
     "image", ["registry.example/join", "registry.example/join:1", f"registry.example/join@md5:{DIGEST}", "@sha256:"]
 )
 def test_a_join_service_by_tag_is_refused(image: str) -> None:
-    said: dict[str, Any] = error_texts(JoinServiceSpec, {"image": image, "address": "10.0.0.40"})
+    texts: dict[str, Any] = error_texts(JoinServiceSpec, {"image": image, "address": "10.0.0.40"})
 
     rule = "must be a container image with its digest, registry/name@sha256: and 64 hex digits"
-    assert said == {"image": f"{rule} (got {shown(image)})"}
+    assert texts == {"image": f"{rule} (got {shown(image)})"}
 
 
 def test_a_condition_has_the_form_of_a_condition() -> None:
-    said: dict[str, Any] = error_texts(
+    texts: dict[str, Any] = error_texts(
         NodesSpec, {"burn_in": {"condition": "burn in passed", "set_by": "fleet-tester"}}
     )
 
-    assert said == {
+    assert texts == {
         "burn_in.condition": "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /"
         " (got 'burn in passed'); did you mean 'burn-in-passed'?"
     }

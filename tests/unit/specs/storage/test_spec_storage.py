@@ -45,7 +45,7 @@ class Row(NamedTuple):
     """Path in the StorageClass; None if another object has the value."""
     seen: Any
     bad: Any
-    said: str
+    error: str
     without: str = ""
     """Field of the minimal data that this one replaces."""
 
@@ -58,7 +58,7 @@ COMMON = {
         where=("metadata", "annotations", "storageclass.kubernetes.io/is-default-class"),
         seen="true",
         bad="maybe",
-        said="must be true or false",
+        error="must be true or false",
     ),
     "reclaim": Row("Retain", ("reclaimPolicy",), "Retain", "retain", "did you mean 'Retain'?"),
 }
@@ -125,7 +125,7 @@ TABLE: dict[type[Spec], dict[str, Row]] = {
             where=("metadata", "labels", "jacquard.dev/durable"),
             seen="true",
             bad="maybe",
-            said="must be true or false",
+            error="must be true or false",
         ),
         "spare": Row("20Gi", None, None, "20500Mi", "write 21Gi"),
         "encrypted": Row(
@@ -133,9 +133,9 @@ TABLE: dict[type[Spec], dict[str, Row]] = {
             where=("metadata", "labels", "jacquard.dev/encrypted"),
             seen="true",
             bad="maybe",
-            said="must be true or false",
+            error="must be true or false",
         ),
-        "management": Row(good=True, where=None, seen=None, bad="maybe", said="must be true or false"),
+        "management": Row(good=True, where=None, seen=None, bad="maybe", error="must be true or false"),
     },
 }
 FIELDS = [(model, key) for model, rows in TABLE.items() for key in rows]
@@ -194,7 +194,7 @@ def test_an_invalid_value_is_reported_with_a_valid_one(model: type[Spec], key: s
     [text] = reported(entry_of(model, key, row.bad))
 
     assert text.startswith(f"storage.0.{key}")
-    assert row.said in text
+    assert row.error in text
 
 
 @pytest.mark.parametrize(("model", "key"), [(model, key) for model, key in FIELDS if key != "driver"])
