@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -67,9 +67,27 @@ def floor_seconds(api: ApiServer, namespace: str) -> float:
 
 
 class Project:
-    """A temporary Pulumi project with its own file backend."""
+    """A temporary Pulumi project.
 
-    def __init__(self, folder: Path, kubeconfig: Path, objects: int) -> None:
+    Args:
+        folder: Its folder.
+        kubeconfig: Kubeconfig of the cluster.
+        namespace: Namespace of its objects.
+        objects: Number of its objects.
+        backend: URL of its backend; by default, a folder in ``folder``.
+        variables: Further environment variables of the engine.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kubeconfig: Path,
+        namespace: str,
+        objects: int,
+        *,
+        backend: str = "",
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         (folder / "state").mkdir()
         (folder / "__main__.py").write_text(PROGRAM)
@@ -77,11 +95,14 @@ class Project:
             f"name: bench\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
         )
         self.variables = {
-            **environment.process("bench", backend_url=f"file://{folder / 'state'}"),
+            **environment.process("bench", backend_url=backend or f"file://{folder / 'state'}"),
             "PULUMI_CONFIG_PASSPHRASE": environment.REHEARSAL_PASSPHRASE,
             "BENCH_KUBECONFIG": str(kubeconfig),
+            "BENCH_NAMESPACE": namespace,
             "BENCH_OBJECTS": str(objects),
+            **(variables or {}),
         }
+        self.pulumi("stack", "init", "bench", "--non-interactive")
 
     def pulumi(self, *arguments: str) -> float:
         start = time.perf_counter()
@@ -93,25 +114,32 @@ class Project:
             sys.exit(f"pulumi {' '.join(arguments)} failed:\n{done.stdout}\n{done.stderr}")
         return seconds
 
+    def up(self) -> float:
+        return self.pulumi("up", "-s", "bench", "--yes", "--skip-preview", "--non-interactive")
+
+    def preview(self) -> float:
+        return self.pulumi("preview", "-s", "bench", "--expect-no-changes", "--non-interactive")
+
+
+def new_namespace(api: ApiServer) -> str:
+    """Create a namespace, and return its name."""
+    name = f"bench-{uuid.uuid4().hex[:8]}"
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, field_manager="bench")
+    return name
+
 
 def one_round(api: ApiServer, kubeconfig: Path, objects: int) -> dict[str, float]:
-    namespace = f"bench-{uuid.uuid4().hex[:8]}"
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, field_manager="bench")
-    folder = Path(tempfile.mkdtemp(prefix="jacquard-bench-"))
-    try:
-        project = Project(folder, kubeconfig, objects)
-        project.variables["BENCH_NAMESPACE"] = namespace
-        project.pulumi("stack", "init", "bench", "--non-interactive")
+    namespace = new_namespace(api)
+    with tempfile.TemporaryDirectory(prefix="jacquard-bench-", ignore_cleanup_errors=True) as folder:
+        project = Project(Path(folder), kubeconfig, namespace, objects)
         figures = {
             "floor": floor_seconds(api, namespace),
-            "up": project.pulumi("up", "-s", "bench", "--yes", "--skip-preview", "--non-interactive"),
-            "no-op preview": project.pulumi("preview", "-s", "bench", "--expect-no-changes", "--non-interactive"),
+            "up": project.up(),
+            "no-op preview": project.preview(),
             "destroy": project.pulumi("destroy", "-s", "bench", "--yes", "--skip-preview", "--non-interactive"),
         }
         figures["up over floor"] = figures["up"] / figures["floor"]
         return figures
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def main() -> None:

@@ -18,13 +18,17 @@ from environment_data import ENVIRONMENTS, reference
 from local_region import wait_until
 from multiplied_region import multiply
 from programs import Programs
+from state_stores import S3, Postgres, StateStore
 from victoria_stores import is_healthy, request
 
 __all__ = [
     "ENVIRONMENTS",
+    "S3",
     "LocalApiServer",
     "Measured",
+    "Postgres",
     "Programs",
+    "StateStore",
     "is_healthy",
     "meanwhile",
     "measured",
