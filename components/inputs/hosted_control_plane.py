@@ -13,6 +13,7 @@ from components.render.platform_pods import KUBECTL
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_windows import PoolWindows
 from components.specs.base import DEDICATED
+from components.specs.control_planes.data_stores import RestoreSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, parts_of
 from components.specs.natural import naturally
@@ -38,7 +39,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         version=pin.version,
         network=lock.vpcs[cluster.vpc].of_cluster(cluster.name),
         vip=lock.clusters[cluster.name].vip,
-        data_store=_data_store(environment, pin.data_store),
+        data_store=_data_store(environment, pin.data_store, cluster.control_plane.restore),
         nodes=most_nodes_of(environment, cluster),
         hosts=region.control_planes.hosts,
         registry=region.control_planes.registry,
@@ -70,8 +71,8 @@ def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | N
     return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(KUBECTL)))
 
 
-def _data_store(environment: Environment, name: str) -> DataStore:
+def _data_store(environment: Environment, name: str, restore: RestoreSpec | None) -> DataStore:
     control_planes = environment.region.control_planes
     if name == DEDICATED and control_planes.dedicated is not None:
-        return made_etcd(environment, control_planes.dedicated)
+        return made_etcd(environment, control_planes.dedicated, restore)
     return {store.name: store for store in control_planes.data_stores}[name]

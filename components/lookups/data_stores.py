@@ -2,22 +2,30 @@
 
 from collections.abc import Iterator
 
+from components.lookups.control_planes import standing_pins
+from components.lookups.pools import clusters
 from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL, Defragmentation
 from components.render.control_planes.etcd_upkeep import MadeEtcd, Upkeep
-from components.render.control_planes.kamaji_etcd import SharedDataStore
+from components.render.control_planes.kamaji_etcd import NAMESPACE, SharedDataStore, etcd_name
 from components.render.region.region import kamaji_data_stores
-from components.specs.control_planes.data_stores import BackupSpec, DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.base import DEDICATED
+from components.specs.control_planes.data_stores import (
+    BackupSpec,
+    DataStoreSpec,
+    DedicatedDataStoreSpec,
+    RestoreSpec,
+)
 from components.specs.environment import Environment
 
 
-def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec) -> MadeEtcd:
-    """Return the input of the etcd for ``spec``, with the images of its maintenance jobs."""
+def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec, restore: RestoreSpec | None = None) -> MadeEtcd:
+    """Return the input of the etcd for ``spec`` and its ``restore``, with the images of its maintenance jobs."""
     image = str(environment.versions.tool(DEFRAGMENTATION_TOOL))
     defragmentation = Defragmentation(schedule=spec.defragmentation, image=image)
     backup = _backup(environment, spec.backup) if spec.backup else None
     upkeep = Upkeep(defragmentation=defragmentation, backup=backup)
-    return MadeEtcd(spec=spec, upkeep=upkeep, hosts=environment.region.control_planes.hosts)
+    return MadeEtcd(spec=spec, upkeep=upkeep, hosts=environment.region.control_planes.hosts, restore=restore)
 
 
 def _backup(environment: Environment, spec: BackupSpec) -> Backup:
@@ -32,5 +40,20 @@ def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreS
         if store.is_existing:
             yield store
         else:
-            etcd = made_etcd(environment, store.with_defaults(control_planes.dedicated))
+            etcd = made_etcd(environment, store.with_defaults(control_planes.dedicated), store.restore)
             yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)
+
+
+def stopped_etcds(environment: Environment) -> dict[tuple[str, str], RestoreSpec]:
+    """Return the restores for which members are stopped, by namespace and name of the etcd."""
+    return {etcd: restore for etcd, restore in _restores(environment) if restore is not None and restore.stops}
+
+
+def _restores(environment: Environment) -> Iterator[tuple[tuple[str, str], RestoreSpec | None]]:
+    for store in environment.region.control_planes.data_stores:
+        yield (NAMESPACE, etcd_name(store.name)), store.restore
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        name = placed.cluster.name
+        if name in pins and pins[name].data_store == DEDICATED:
+            yield (name, etcd_name(name)), placed.cluster.control_plane.restore

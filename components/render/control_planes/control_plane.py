@@ -106,6 +106,12 @@ class ControlPlane(Struct):
         return not self.spec.retire
 
     @property
+    def restored_to(self) -> str | None:
+        """Return the snapshot of the last restore of the data store, if members run again; None without a restore."""
+        restore = self.data_store.restore
+        return restore.snapshot if restore and not restore.stops else None
+
+    @property
     def events_apart(self) -> bool:
         """Return whether events are stored in a separate etcd."""
         dedicated = isinstance(self.data_store, MadeEtcd)

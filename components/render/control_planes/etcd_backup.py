@@ -1,5 +1,7 @@
 """Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. The images need no shell."""
 
+import datetime as dt
+import re
 from typing import Any
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
@@ -10,7 +12,12 @@ from components.specs.struct import Struct
 
 SNAPSHOT_TOOL = "etcd"
 UPLOAD_TOOL = "rclone"
+KEYS = ("access_key_id", "secret_access_key")
+"""Keys of the Secret of the bucket."""
 _SNAPSHOTS = "/snapshots"
+_DIGITS, _RANDOM, _LONGEST_BASE = 8, 5, 58
+"""Digits of the minutes since 1970 (until the year 2160), random characters of a pod's name, and maximum length of the
+rest of the name."""
 _SECONDS = 3600
 """Deadline of a backup in seconds. A run is aborted after this time so that the next run can start."""
 
@@ -23,8 +30,28 @@ class Backup(Struct):
     upload_image: str
 
 
+def backup_name(etcd: str) -> str:
+    """Return the name of the CronJob that saves ``etcd``."""
+    return f"{etcd}-backup"
+
+
+def saved_at(snapshot: str, etcd: str) -> dt.datetime | None:
+    """Return the scheduled time of ``snapshot``, a file in the bucket; None if it is no snapshot of ``etcd``.
+
+    The file has the name of a pod: that of the CronJob, the minutes since 1970, and five characters. Kubernetes
+    shortens everything before these characters, so that minutes of long names may lack digits: the time is then too
+    early by the missing digits (K8S:staging/src/k8s.io/apiserver/pkg/storage/names/generate.go).
+    """
+    base, prefix = snapshot.removesuffix(".db")[:-_RANDOM], f"{backup_name(etcd)}-"
+    found = re.fullmatch(rf"{re.escape(prefix)}(\d{{1,{_DIGITS}}})-?", base)
+    length = min(len(prefix) + _DIGITS + 1, _LONGEST_BASE)
+    if found is None or len(base) != length or not snapshot.endswith(".db"):
+        return None
+    return dt.datetime.fromtimestamp(int(found[1].ljust(_DIGITS, "0")) * 60, tz=dt.UTC)
+
+
 def render_backup(
-    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, backup: Backup, *, folder: str
+    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, backup: Backup, *, folder: str, suspend: bool = False
 ) -> Manifest:
     """Return the CronJob ``name`` that saves ``etcd`` to ``folder`` of the bucket."""
     spec = job(
@@ -34,7 +61,15 @@ def render_backup(
         initContainers=[_snapshot(etcd, backup)],
         containers=[_upload(folder, backup)],
     )
-    return cron_job(name, spec, namespace=namespace, labels=labels, schedule=backup.spec.schedule, time_zone="Etc/UTC")
+    return cron_job(
+        name,
+        spec,
+        namespace=namespace,
+        labels=labels,
+        schedule=backup.spec.schedule,
+        time_zone="Etc/UTC",
+        suspend=suspend,
+    )
 
 
 def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
@@ -60,5 +95,5 @@ def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
 
 def _upload(folder: str, backup: Backup) -> dict[str, Any]:
     mount = {"name": "snapshots", "mountPath": _SNAPSHOTS}
-    spec, keys = backup.spec, ("access_key_id", "secret_access_key")
-    return upload(backup.upload_image, mount, f"{spec.bucket}/{folder}", spec.endpoint, spec.secret, keys)
+    spec = backup.spec
+    return upload(backup.upload_image, mount, f"{spec.bucket}/{folder}", spec.endpoint, spec.secret, KEYS)

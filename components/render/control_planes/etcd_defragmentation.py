@@ -26,7 +26,13 @@ class Defragmentation(Struct):
 
 
 def render_defragmentation(
-    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, defragmentation: Defragmentation
+    name: str,
+    namespace: str,
+    labels: dict[str, str],
+    etcd: Etcd,
+    defragmentation: Defragmentation,
+    *,
+    suspend: bool = False,
 ) -> Manifest:
     """Return the CronJob ``name`` that defragments ``etcd``."""
     container = {
@@ -46,5 +52,11 @@ def render_defragmentation(
     }
     spec = job(etcd, _SECONDS, [], containers=[container])
     return cron_job(
-        name, spec, namespace=namespace, labels=labels, schedule=defragmentation.schedule, time_zone="Etc/UTC"
+        name,
+        spec,
+        namespace=namespace,
+        labels=labels,
+        schedule=defragmentation.schedule,
+        time_zone="Etc/UTC",
+        suspend=suspend,
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from components.render.control_planes.etcd_backup import Backup, render_backup
+from components.render.control_planes.etcd_backup import Backup, backup_name, render_backup
 from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_defragmentation import Defragmentation, render_defragmentation
 from components.render.manifest import Manifest
-from components.specs.control_planes.data_stores import DedicatedDataStoreSpec
+from components.specs.control_planes.data_stores import DedicatedDataStoreSpec, RestoreSpec
 from components.specs.struct import Struct
 
 
@@ -25,12 +25,22 @@ class MadeEtcd(Struct):
     upkeep: Upkeep
     hosts: int | None
     """Number of management cluster hosts for the members; None if unknown."""
+    restore: RestoreSpec | None = None
+    """Restore of the etcd to a snapshot; None if it is not being restored."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Return whether the members are stopped for a restore."""
+        return self.restore is not None and self.restore.stops
 
 
 def render_upkeep(
-    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, upkeep: Upkeep, *, folder: str
+    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, upkeep: Upkeep, *, folder: str, suspend: bool
 ) -> Iterator[Manifest]:
-    """Yield the CronJobs of the etcd ``name``. Snapshots are saved to ``folder`` of the bucket."""
-    yield render_defragmentation(f"{name}-defrag", namespace, labels, etcd, upkeep.defragmentation)
+    """Yield the CronJobs of the etcd ``name``. Snapshots are saved to ``folder`` of the bucket.
+
+    With ``suspend``, no run starts, since no member runs.
+    """
+    yield render_defragmentation(f"{name}-defrag", namespace, labels, etcd, upkeep.defragmentation, suspend=suspend)
     if upkeep.backup is not None:
-        yield render_backup(f"{name}-backup", namespace, labels, etcd, upkeep.backup, folder=folder)
+        yield render_backup(backup_name(name), namespace, labels, etcd, upkeep.backup, folder=folder, suspend=suspend)

@@ -159,6 +159,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
             },
             "network": _network(control_plane),
             "deployment": {
+                **given(podAdditionalMetadata=_restored(control_plane)),
                 "serviceAccountName": _ACCOUNT,
                 "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
                 **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(control_plane)]),
@@ -203,6 +204,11 @@ def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
 def _overrides(control_plane: ControlPlane) -> Iterator[dict[str, str]]:
     if control_plane.events_apart:
         yield {"resource": _EVENTS, "dataStore": kamaji_etcd.events_store(control_plane)}
+
+
+def _restored(control_plane: ControlPlane) -> dict[str, Any]:
+    """Return the annotation that restarts API servers once after a restore, whose caches have lost objects."""
+    return given(annotations=given(**{keys.RESTORED_TO: control_plane.restored_to}))
 
 
 def _arguments(options: dict[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from components.render.control_planes.control_plane import MANAGEMENT_DOMAIN, ControlPlane, spread
 from components.render.control_planes.etcd_client import Etcd
+from components.render.control_planes.etcd_restore import Restore, render_restore
 from components.render.control_planes.etcd_upkeep import MadeEtcd, render_upkeep
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
@@ -16,6 +17,7 @@ from components.render.objects import manifest
 from components.render.region.budgets import quorum_budget
 from components.render.region.monitors import etcd_rules, pod_monitor
 from components.render.region.operators import Operator, cluster_release
+from components.specs.control_planes.data_stores import RestoreStep
 from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct, replace
 
@@ -25,7 +27,10 @@ NAMESPACE = "data-stores"
 """Namespace of shared etcds; dedicated etcds are in the namespace of their cluster."""
 MAIN_STORE, EVENTS_STORE = "etcd", "events"
 """Suffixes of the names of a cluster's dedicated data stores."""
-_CLIENT_PORT = 2379
+_CLIENT_PORT, _PEER_PORT = 2379, 2380
+STOPPED = {"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {"replicas": 0}}
+"""Fields of the StatefulSet of stopped members. The chart's value ``replicas`` is unchanged, since it is also the
+number of endpoints of the DataStore, which has at least one, and of names in certificates."""
 
 
 class SharedDataStore(Struct):
@@ -56,9 +61,14 @@ class _EtcdRelease(Struct):
     protect: bool
 
 
+def etcd_name(owner: str) -> str:
+    """Return the name of the etcd of ``owner``, a shared data store or a cluster."""
+    return f"{owner}-{MAIN_STORE}"
+
+
 def main_store(control_plane: ControlPlane) -> str:
     """Return the name of the data store for all objects, except separate events."""
-    return f"{control_plane.spec.name}-{MAIN_STORE}"
+    return etcd_name(control_plane.spec.name)
 
 
 def events_store(control_plane: ControlPlane) -> str:
@@ -85,13 +95,14 @@ def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
     )
     yield from _etcd(main, cluster)
     if control_plane.events_apart:
-        name, unsaved = events_store(control_plane), replace(etcd, upkeep=replace(etcd.upkeep, backup=None))
+        unsaved = replace(etcd, upkeep=replace(etcd.upkeep, backup=None), restore=None)
+        name = events_store(control_plane)
         yield from _etcd(replace(main, name=name, data_store=name, etcd=unsaved), cluster)
 
 
 def endpoints(name: str, members: int) -> tuple[str, ...]:
     """Return the endpoints of the members of shared data store ``name``, as listed in the DataStore."""
-    etcd = f"{name}-{MAIN_STORE}"
+    etcd = etcd_name(name)
     return tuple(f"{etcd}-{index}.{etcd}.{NAMESPACE}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}" for index in range(members))
 
 
@@ -101,7 +112,7 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
     The names of the objects have a suffix to the name of the data store, because a release named ``default`` would take
     over the ServiceAccount ``default`` of the namespace.
     """
-    name = f"{store.name}-{MAIN_STORE}"
+    name = etcd_name(store.name)
     release = _EtcdRelease(
         name=name,
         data_store=store.name,
@@ -128,11 +139,39 @@ def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:
     place: dict[str, Any] = {"namespace": release.namespace, "labels": release.labels}
     if release.authority == name:
         yield manifest("cert-manager.io/v1", "Issuer", name, **place, spec={"selfSigned": {}})
-    yield cluster_release(_operator(release), release.namespace, protect=release.protect)
+    chart = cluster_release(_operator(release), release.namespace, protect=release.protect)
+    # Objects are applied in this order: members stop before the Jobs, and start after them.
+    yield from (chart, *_restore(release)) if release.etcd.is_stopped else (*_restore(release), chart)
     yield pod_monitor(name, cluster_label, _pods(name), **place)
     yield from quorum_budget(name, _pods(name), release.etcd.spec.members, **place)
     etcd = _client(name, release.namespace)
-    yield from render_upkeep(name, release.namespace, release.labels, etcd, release.etcd.upkeep, folder=release.folder)
+    yield from render_upkeep(
+        name,
+        release.namespace,
+        release.labels,
+        etcd,
+        release.etcd.upkeep,
+        folder=release.folder,
+        suspend=release.etcd.is_stopped,
+    )
+
+
+def _restore(release: _EtcdRelease) -> Iterator[Manifest]:
+    """Yield the Jobs of a restore that is not done."""
+    name, etcd = release.name, release.etcd
+    backup, restore = etcd.upkeep.backup, etcd.restore
+    if backup is None or restore is None or restore.step is RestoreStep.DONE:
+        return
+    members = [f"{name}-{index}" for index in range(etcd.spec.members)]
+    domain = f"{name}.{release.namespace}.{MANAGEMENT_DOMAIN}"
+    made = Restore(
+        snapshot=restore.snapshot,
+        folder=release.folder,
+        backup=backup,
+        peers={member: f"https://{member}.{domain}:{_PEER_PORT}" for member in members},
+        claims={member: f"data-{member}" for member in members},
+    )
+    yield from render_restore(name, release.namespace, release.labels, made)
 
 
 def _operator(release: _EtcdRelease) -> Operator:
@@ -156,6 +195,7 @@ def _operator(release: _EtcdRelease) -> Operator:
             "resources": resources(release.nodes, Component.ETCD),
             "topologySpreadConstraints": spread(_pods(name), spec.members, release.etcd.hosts),
         },
+        merged=(STOPPED,) if release.etcd.is_stopped else (),
         # The chart's jobs use a separate ServiceAccount; members would mount the token of ``default``.
         tokenless=("StatefulSet",),
     )

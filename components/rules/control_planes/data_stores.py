@@ -5,16 +5,25 @@ from collections.abc import Iterator
 from components.lookups.control_planes import standing_pins
 from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import DataPath, clusters, place, problem
-from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
+from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, backup_name, saved_at
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL
+from components.render.control_planes.kamaji_etcd import etcd_name
 from components.render.region.region import kamaji_data_stores
 from components.render.storage.storage import of_management
 from components.rules.references import undeclared
 from components.rules.rule import Rules
-from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.base import DEDICATED
+from components.specs.control_planes.data_stores import (
+    DPU_STORE,
+    BackupSpec,
+    DataStoreSpec,
+    DedicatedDataStoreSpec,
+    RestoreSpec,
+)
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.region.region import ControlPlaneBackend
 
 MAX_NAME_CHARACTERS = 40
 """Maximum length of a created data store's name. Its CronJobs append ``-etcd-defrag`` and are limited to 52."""
@@ -117,4 +126,53 @@ def _storage_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]
             yield path, spec.storage_class
 
 
-RULES = Rules(data=(of_dpus, makers, tools, storage_classes))
+def restores(environment: Environment) -> Iterator[Problem]:
+    """Report restores of data stores without a backup, to other snapshots, and of clusters in shared data stores."""
+    region = environment.region.control_planes
+    kept = kamaji_data_stores(region, dpf=uses_dpf(environment))
+    for index, store in enumerate(region.data_stores):
+        if store.restore is not None and store in kept and not store.is_existing:
+            backup = store.with_defaults(region.dedicated).backup
+            yield from _restore(environment, REGION, (*_STORES, index, "restore"), store.name, store.restore, backup)
+    for placed in clusters(environment):
+        restore, path = placed.cluster.control_plane.restore, (*placed.path, "control_plane", "restore")
+        if restore is None:
+            continue
+        if text := _unrestorable(environment, placed.cluster.name):
+            yield problem(environment, placed.file, path, text)
+        else:
+            backup = region.dedicated.backup if region.dedicated else None
+            yield from _restore(environment, placed.file, path, placed.cluster.name, restore, backup)
+
+
+def _unrestorable(environment: Environment, cluster: str) -> str | None:
+    """Return why the data store of ``cluster`` cannot be restored by itself; None if it can."""
+    region, pin = environment.region.control_planes, standing_pins(environment).get(cluster)
+    if region.backend is not ControlPlaneBackend.KAMAJI:
+        there = place(environment, REGION, ("control_planes", "backend"))
+        return f"{region.backend} ({there}) manages the etcd of the cluster; remove it, and restore the etcd manually"
+    if pin is None:
+        return "the cluster is new and has no snapshot; remove it"
+    if pin.data_store == DEDICATED:
+        return None
+    there = place(environment, REGION, _STORES)
+    text = f"its data are in data store '{pin.data_store}' ({there}), which is restored with all its clusters"
+    return f"{text}; move restore to the entry of this data store, or remove it"
+
+
+def _restore(
+    environment: Environment, file: str, path: DataPath, owner: str, restore: RestoreSpec, backup: BackupSpec | None
+) -> Iterator[Problem]:
+    etcd = etcd_name(owner)
+    if backup is None:
+        text = f"'{owner}' has no backup, so no Job can find its snapshots; add backup, or remove restore"
+        yield problem(environment, file, path, text)
+    elif saved_at(restore.snapshot, etcd) is None:
+        text = (
+            f"'{restore.snapshot}' is no snapshot of '{owner}'; write the name of a file in its folder of bucket"
+            f" {backup.bucket}, such as {backup_name(etcd)}-29384756-x2x4q.db"
+        )
+        yield problem(environment, file, (*path, "snapshot"), text)
+
+
+RULES = Rules(data=(of_dpus, makers, tools, storage_classes, restores))

@@ -1,6 +1,7 @@
 """Data stores of hosted control planes: etcds created by the library, or existing ones."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -18,6 +19,8 @@ from components.specs.base import (
 DPU_STORE = "default"
 """Data store of the control planes of DPUs; DPF requests it from Kamaji by this name
 (doca-platform:internal/clustermanager/kamaji/handler.go)."""
+SNAPSHOT = r"^[a-z0-9][a-z0-9-]*\.db$"
+"""File name of a snapshot: name of the pod that saved it, with ``.db``."""
 _SIZE = "100Gi"
 _ELSEWHERE = "an existing etcd defines it; remove it, or remove endpoints and secret to create an etcd"
 
@@ -35,6 +38,31 @@ class BackupSpec(Spec):
     secret: DnsLabel
     """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster and, for shared data
     stores, in ``data-stores``."""
+
+
+class RestoreStep(StrEnum):
+    """Step of a restore. Each step is a reviewed change, and ``jacquard up`` applies it."""
+
+    STOP = "stop"
+    """Members are stopped, and a Job for each member replaces its data by the snapshot. API servers are unavailable."""
+    START = "start"
+    """Members are started after all Jobs succeeded, and API servers are restarted."""
+    DONE = "done"
+    """The Jobs are deleted. The entry remains until the next restore; its removal restarts API servers again."""
+
+
+class RestoreSpec(Spec):
+    """Restore of a data store to a snapshot: all its clusters lose all later changes. Nodes and pods continue."""
+
+    snapshot: str = Field(pattern=SNAPSHOT, max_length=128)
+    """File of the snapshot in the bucket, without its folder, such as ``shared-a-etcd-backup-29384756-x2x4q.db``."""
+    step: RestoreStep
+    """Step of the restore, in this order: ``stop``, ``start``, ``done``."""
+
+    @property
+    def stops(self) -> bool:
+        """Return whether the members are stopped in this step."""
+        return self.step is RestoreStep.STOP
 
 
 class EtcdSpec(Spec):
@@ -77,6 +105,8 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
     """Storage class of the management cluster; by default the class in ``dedicated``."""
     backup: BackupSpec | None = None
     """Destination and schedule of snapshots; by default the settings in ``dedicated``."""
+    restore: RestoreSpec | None = None
+    """Restore of the data store to one of its snapshots; none by default."""
     max_clusters: int = Field(ge=1, le=200)
     """Maximum number of hosted control planes in the data store."""
     max_nodes: int = Field(default=5000, ge=1, le=50000)
@@ -104,6 +134,6 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
             [other] = there.keys() - missing
             text = f"is required with {other}, for an existing etcd; add it, or remove {other}"
             yield ConstraintViolation(f"{text} to create an etcd", (missing[0],))
-        for key in ("size", "storage_class", "backup", "defragmentation") if self.is_existing else ():
+        for key in ("size", "storage_class", "backup", "restore", "defragmentation") if self.is_existing else ():
             if key in self.model_fields_set:
                 yield ConstraintViolation(f"cannot be combined with endpoints: {_ELSEWHERE}", (key,))

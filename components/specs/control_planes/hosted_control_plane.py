@@ -20,6 +20,7 @@ from components.specs.base import (
 )
 from components.specs.control_planes.api_server import ApiServerSpec, OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
+from components.specs.control_planes.data_stores import RestoreSpec
 from components.specs.pools.kubelet import KubeletSpec
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.workloads.queues import QueuesSpec
@@ -48,6 +49,9 @@ class ControlPlaneSpec(Spec):
     ``images.lock.yaml`` pins the selection."""
     events: Events = Events.TOGETHER
     """Storage of the cluster's events, which are most of the writes of a large cluster and its least important data."""
+    restore: RestoreSpec | None = None
+    """Restore of the cluster's dedicated data store to one of its snapshots; none by default. Shared data stores have
+    this field in ``region.yaml``."""
     konnectivity_agents: int | None = Field(default=None, ge=1, le=50)
     """Number of pods that forward requests of the API server to nodes and pods; one on every node by default."""
 

@@ -7,11 +7,13 @@ disk image is only the source of other disks, is in the data of the base.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from components.lookups.data_stores import stopped_etcds
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change
 from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.effects.table import CREATED, DELETED, Row
 from components.lookups.pools import clusters, pools
 from components.render import labels
+from components.render.control_planes.etcd_backup import saved_at
 from components.render.network import ovn_services
 from components.render.network.dpus import HBN_CHART
 from components.render.pools.pool_rollout import waits_for_jobs
@@ -30,6 +32,7 @@ _HOST = "metal3.io/BareMetalHost"
 _CHART, _ON_DPUS = "source.toolkit.fluxcd.io/OCIRepository", frozenset({HBN_CHART, *ovn_services.CHARTS})
 _DPUS = "svc.dpu.nvidia.com/DPUDeployment"
 _DISK = "cdi.kubevirt.io/DataVolume"
+_RELEASE, _PATCHES = "helm.toolkit.fluxcd.io/HelmRelease", "spec.postRenderers"
 _SOURCE = "jacquard:docs/changes/effects.md Effects that depend on other data"
 _IDLE = "No node runs on the host; it is registered, erased or flashed for its next use."
 _DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
@@ -40,6 +43,11 @@ _EVICTED = (
     "Surplus nodes are drained without waiting for their jobs, and deleted: first Machines with the annotation"
     " cluster.x-k8s.io/delete-machine, then unhealthy ones, then the oldest. With scale_down: idle-only they wait."
 )
+_STOPPED = (
+    "Members stop: API servers of all clusters of the data store fail until step start. All changes of their objects"
+    " since {} are lost. Nodes and pods continue."
+)
+_STARTED = "Members start with the restored data; API servers of all clusters of the data store then restart."
 _NO_NODES = "It has no nodes, or DPUs of hosts without nodes only."
 _RETIRED = "It belongs to a retired cluster, or to a VPC without hosts: no machine uses it."
 
@@ -55,6 +63,7 @@ class Refinement:
         sides = [{placed.key: placed.pool for placed in pools(side)} for side in (base, head)]
         self._waiting = {key for key in sides[0] if all(waits_for_jobs(side[key]) for side in sides if key in side)}
         """Pools whose nodes are deleted only after their jobs, before and after the change."""
+        self._stopped = [stopped_etcds(side) for side in (base, head)]
 
     def of(self, about: Scope, changes: Iterable[Change]) -> Iterator[Change]:
         """Yield the ``changes`` of the component with the scope ``about``, with refined effects."""
@@ -71,9 +80,24 @@ class Refinement:
             return self._of_machines(replace(change, row=row), row)
         if change.kind == _CHART and change.manifest.name in _ON_DPUS:
             return _with(change, row, Effect.NONE, _BY_DPF)
+        if change.kind == _RELEASE and change.path.startswith(_PATCHES):
+            return self._of_patches(change, row)
         if change.kind == ROLLOUT_GROUP and _shrinks(change) and _pool_of(change) not in self._waiting:
             return _with(change, row, Effect.DELETED, _EVICTED)
         return self._deleted(about, change, row) if change.path == DELETED else change
+
+    def _of_patches(self, change: Change, row: Row) -> Change:
+        """Return a change of the patches of a release, which stop or start the members of an etcd for a restore."""
+        etcd = (str(change.manifest.namespace), change.manifest.name)
+        before, after = (side.get(etcd) for side in self._stopped)
+        if (before is None) == (after is None):
+            return change
+        change = replace(change, path=_PATCHES)
+        if after is None:
+            return _with(change, row, Effect.RESTARTED, _STARTED, Subject.CONTROL_PLANES)
+        saved = saved_at(after.snapshot, etcd[1])
+        why = _STOPPED.format(f"{saved:%Y-%m-%d %H:%M} UTC" if saved else f"snapshot {after.snapshot}")
+        return _with(change, row, Effect.REPLACED, why, Subject.CONTROL_PLANES)
 
     def _deleted(self, about: Scope, change: Change, row: Row) -> Change:
         metadata = change.manifest.body["metadata"]
@@ -138,7 +162,7 @@ def _with_moves(changes: Iterable[Change]) -> Iterator[Change]:
 
 def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
     update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
-    if why in (_BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED):
+    if why in (_BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
         update["source"] = _SOURCE
     return replace(change, effect=effect, row=row.model_copy(update=update))
 

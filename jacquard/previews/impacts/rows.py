@@ -108,7 +108,7 @@ def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
             kind=kind,
             path=path,
             effect=effect,
-            objects=len(same),
+            objects=len({change.manifest.key for change in same}),
             first=name_of(same[0].manifest),
             why=same[0].row.reason if same[0].row else _UNDECIDED,
             source=same[0].row.source if same[0].row else None,

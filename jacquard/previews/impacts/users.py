@@ -8,6 +8,7 @@ from components.lookups.effects.changes import Change
 from components.lookups.effects.effect import Effect, Subject
 from components.lookups.pools import clusters
 from components.render.backends import CONTROL_PLANES
+from components.render.control_planes.etcd_restore import restored_etcd
 from components.render.control_planes.kamaji_etcd import CHART, MAIN_STORE, NAMESPACE
 from components.render.manifest import MANAGEMENT
 from components.render.region import operators
@@ -17,6 +18,7 @@ from components.specs.struct import replace
 from jacquard.previews.snapshots import Part
 
 _RELEASE, _SOURCE = "helm.toolkit.fluxcd.io/HelmRelease", "source.toolkit.fluxcd.io/OCIRepository"
+_JOB = "batch/Job"
 _STORE, _PROVIDER = "kamaji.clastix.io/DataStore", "operator.cluster.x-k8s.io/ControlPlaneProvider"
 
 
@@ -58,8 +60,9 @@ class Users:
             return (), Subject.PLATFORM
         if change.kind == _PROVIDER or _chart(change) in self._operators:
             return self._tenants, Subject.CONTROL_PLANES
-        if change.kind == _STORE or (change.kind == _RELEASE and manifest.namespace == NAMESPACE):
-            return self._stores.get(manifest.name.removesuffix(f"-{MAIN_STORE}"), ()), Subject.CONTROL_PLANES
+        if change.kind == _STORE or (change.kind in (_RELEASE, _JOB) and manifest.namespace == NAMESPACE):
+            etcd = restored_etcd(manifest.name) if change.kind == _JOB else manifest.name
+            return self._stores.get(etcd.removesuffix(f"-{MAIN_STORE}"), ()), Subject.CONTROL_PLANES
         if change.kind == _SOURCE and manifest.namespace == operators.NAMESPACE:
             return self._charts.get(manifest.name, ()), Subject.PODS
         return (), Subject.PLATFORM

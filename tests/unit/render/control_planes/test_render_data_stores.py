@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rendered_objects import objects_of
+from restored_store import BACKUP
 from small_region import changed
 
 from components.inputs.region import of_region
@@ -13,14 +14,11 @@ from components.render.control_planes.etcd_defragmentation import RULE
 from components.render.control_planes.kamaji_etcd import NAMESPACE, SharedDataStore, render_shared
 from components.render.manifest import MANAGEMENT
 from components.render.region.region import RegionInput
-from components.specs.control_planes.data_stores import BackupSpec, DedicatedDataStoreSpec
+from components.specs.control_planes.data_stores import DedicatedDataStoreSpec
 from components.specs.storage.topolvm import TopolvmClassSpec
 from components.specs.struct import replace
 
 _CLASSES = ("here", "there")
-BACKUP = BackupSpec.model_validate(
-    {"schedule": "0 */6 * * *", "endpoint": "https://objects.example", "bucket": "etcd", "secret": "etcd-backup"}
-)
 
 
 def of_dpus(region: RegionInput) -> SharedDataStore:
