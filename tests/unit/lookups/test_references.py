@@ -16,6 +16,7 @@ from manifest_pins import by_charts, cluster_api_by_tag
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
 from reference_like_fields import Published
+from restored_store import restored
 from second_backends import with_backends
 from slurm_clusters import with_slurm
 from small_region import changed
@@ -27,6 +28,7 @@ from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.objects import manifest
 from components.specs.control_planes.api_server import ApiServerSpec, OidcSpec
+from components.specs.control_planes.data_stores import RestoreStep
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
@@ -90,6 +92,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     for use in (PortUse.WHOLE, PortUse.SHARED):
         yield f"{use} ports", on_infiniband(laptop(), RdmaSpec(ports=use))
     yield "shared ports on RoCE", sharing_roce()
+    yield "a data store that is restored", restored(RestoreStep.STOP)
     yield "Slurm with a database server", with_slurm(laptop())
     yield "secrets from a store", with_store(with_every_file(laptop()))
     yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
