@@ -4,7 +4,7 @@ import re
 
 from components.specs import base, keys
 from components.specs.add_ons import add_on_values, flux
-from components.specs.control_planes import api_server
+from components.specs.control_planes import api_server, data_stores
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
@@ -46,6 +46,7 @@ PATTERN_RULES = {
     buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
     storage_class.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
     storage_class.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
+    data_stores.SNAPSHOT: "must be the name of a file in the bucket like shared-a-etcd-backup-29384756-x2x4q.db",
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",

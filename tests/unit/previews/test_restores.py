@@ -42,9 +42,7 @@ def test_each_step_names_the_clusters_that_it_affects(tmp_path: Path) -> None:
     benches = steps(tmp_path)
     assert [bench.report() for bench in benches] == [""] * len(benches)
 
-    stop, start, done, removed = (
-        impact_of(after, before.root) for before, after in pairwise(benches)
-    )
+    stop, start, done, removed = (impact_of(after, before.root) for before, after in pairwise(benches))
 
     place = f"by region.yaml:{LINE}"
     jobs = "in place pods foundation"
