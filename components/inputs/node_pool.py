@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from components.inputs.node_addresses import addresses_of
 from components.intents.nodes import intents_of
 from components.lookups.add_ons import gives, node_tests
+from components.lookups.data_stores import restore_of
 from components.lookups.node_checks import checks_of
 from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
 from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS
@@ -37,7 +38,10 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         KeyError: the lock files do not match the data.
     """
     region, kind = environment.region, environment.instance_types.by_name[pool.instance_type]
-    groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool))
+    restore = restore_of(environment, placed.cluster)
+    # A restore can lose Nodes whose machines run, which Cluster API would replace immediately.
+    repairs = restore is None or not restore.is_open
+    groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool, repairs=repairs))
     return NodePoolInput(
         name=f"{placed.cluster.name}-{pool.name}",
         cluster=placed.cluster.name,
@@ -69,7 +73,7 @@ def _faults(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec,
     return faults
 
 
-def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:
+def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec, *, repairs: bool) -> Iterator[RolloutGroup]:
     intents = intents_of(environment, of_pool)
     spares = spare_hosts(environment, of_pool) if pool.rollout.surge else {}
     live_iso = {key for key, intent in intents.items() if intent.boot is BootMode.LIVE_ISO}
@@ -84,7 +88,7 @@ def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Itera
             intent=intents[key],
             max_surge=plan.max_surge,
             max_unavailable=plan.max_unavailable,
-            most_broken=most_broken(environment, pool, size.most_nodes),
+            most_broken=most_broken(environment, pool, size.most_nodes) if repairs else 0,
             hosts=tuple(identities[key]) if key in live_iso else (),
         )
 

@@ -16,6 +16,7 @@ from components.specs.control_planes.data_stores import (
     DedicatedDataStoreSpec,
     RestoreSpec,
 )
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 
 
@@ -42,6 +43,15 @@ def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreS
         else:
             etcd = made_etcd(environment, store.with_defaults(control_planes.dedicated), store.restore)
             yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)
+
+
+def restore_of(environment: Environment, cluster: ClusterSpec) -> RestoreSpec | None:
+    """Return the restore of the current data store of ``cluster``; None without one."""
+    pin = environment.image_pins.control_planes.get(cluster.name)
+    if pin is None:
+        return None
+    shared = {store.name: store.restore for store in environment.region.control_planes.data_stores}
+    return cluster.control_plane.restore if pin.data_store == DEDICATED else shared.get(pin.data_store)
 
 
 def stopped_etcds(environment: Environment) -> dict[tuple[str, str], RestoreSpec]:

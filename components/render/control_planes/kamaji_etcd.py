@@ -17,7 +17,6 @@ from components.render.objects import manifest
 from components.render.region.budgets import quorum_budget
 from components.render.region.monitors import etcd_rules, pod_monitor
 from components.render.region.operators import Operator, cluster_release
-from components.specs.control_planes.data_stores import RestoreStep
 from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct, replace
 
@@ -160,7 +159,7 @@ def _restore(release: _EtcdRelease) -> Iterator[Manifest]:
     """Yield the Jobs of a restore that is not done."""
     name, etcd = release.name, release.etcd
     backup, restore = etcd.upkeep.backup, etcd.restore
-    if backup is None or restore is None or restore.step is RestoreStep.DONE:
+    if backup is None or restore is None or not restore.is_open:
         return
     members = [f"{name}-{index}" for index in range(etcd.spec.members)]
     domain = f"{name}.{release.namespace}.{MANAGEMENT_DOMAIN}"

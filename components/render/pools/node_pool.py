@@ -74,7 +74,7 @@ class RolloutGroup(Struct):
     max_unavailable: int
     """Maximum number of nodes that are unavailable simultaneously during replacement."""
     most_broken: int
-    """Maximum number of unhealthy nodes. Above this number, nodes are not remediated."""
+    """Maximum number of unhealthy nodes. Above this number, nodes are not remediated; with 0, none is."""
     hosts: tuple[HostIdentity, ...] = ()
     """Hosts that are assigned to the group; empty if nodes do not use the join service."""
 

@@ -48,7 +48,8 @@ class RestoreStep(StrEnum):
     START = "start"
     """Members are started after all Jobs succeeded, and API servers are restarted."""
     DONE = "done"
-    """The Jobs are deleted. The entry remains until the next restore; its removal restarts API servers again."""
+    """The Jobs are deleted, and failed nodes of the clusters are repaired again. The entry remains until the next
+    restore; its removal restarts API servers again."""
 
 
 class RestoreSpec(Spec):
@@ -58,6 +59,11 @@ class RestoreSpec(Spec):
     """File of the snapshot in the bucket, without its folder, such as ``shared-a-etcd-backup-29384756-x2x4q.db``."""
     step: RestoreStep
     """Step of the restore, in this order: ``stop``, ``start``, ``done``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the restore is not done."""
+        return self.step is not RestoreStep.DONE
 
     @property
     def stops(self) -> bool:

@@ -13,6 +13,7 @@ SNAPSHOT = "shared-a-etcd-backup-29384756-x2x4q.db"
 STORE = "    - name: shared-a\n"
 BACKUP = "backup: {schedule: '0 */6 * * *', endpoint: 'https://objects.example', bucket: etcd, secret: etcd-backup}"
 CLUSTERS = ("acme-train", "globex-lab")
+POOLS = ("acme-train/infer", "acme-train/system", "acme-train/train", "globex-lab/lab")
 LINE = 27
 """Line of the restore in the data."""
 RESTORE = f"      restore: {{snapshot: {SNAPSHOT}, step: stop}}\n"
@@ -45,13 +46,15 @@ def test_each_step_names_the_clusters_that_it_affects(tmp_path: Path) -> None:
     stop, start, done, removed = (impact_of(after, before.root) for before, after in pairwise(benches))
 
     place = f"by region.yaml:{LINE}"
-    jobs = "in place pods foundation"
+    repairs = [f"in place nodes {pool}; {place}" for pool in POOLS]
+    jobs = f"in place pods foundation; {place}"
     restarted = [f"restarted control planes {name}; {place}" for name in CLUSTERS]
-    assert lines(stop) == [*(f"replaced control planes {name}; {place}" for name in CLUSTERS), f"{jobs}; {place}"]
-    assert lines(start) == [*sorted(restarted * 2), f"{jobs}; {place}"]
-    assert [line.rpartition("-")[0] for line in lines(done)] == [
-        "deleted: Job management/data-stores/shared-a-etcd-restore-8cdb82"
-    ] * 3
+    assert lines(stop) == [*(f"replaced control planes {name}; {place}" for name in CLUSTERS), *repairs, jobs]
+    assert lines(start) == [*sorted(restarted * 2), jobs]
+    assert lines(done) == [
+        *repairs,
+        *(f"deleted: Job management/data-stores/shared-a-etcd-restore-8cdb82-{index}" for index in range(3)),
+    ]
     assert lines(removed) == restarted
 
 

@@ -13,6 +13,7 @@ from restored_store import BACKUP, ETCD, SNAPSHOT, rendered, restored
 from small_region import changed
 
 from components.inputs.hosted_control_plane import of_tenant
+from components.inputs.node_pool import of_tenant as pools_of
 from components.render.control_planes.etcd_backup import saved_at
 from components.render.control_planes.kamaji_etcd import MAIN_STORE, STOPPED
 from components.render.labels import RESTORED_TO
@@ -58,6 +59,15 @@ def annotations(environment: Environment) -> dict[str, Any]:
         plane.name: plane.body["spec"]["deployment"].get("podAdditionalMetadata", {}).get("annotations")
         for plane in planes
     }
+
+
+def brakes(environment: Environment) -> set[int]:
+    """Return the limits of unhealthy nodes up to which nodes of all clusters are replaced."""
+    items = [
+        item for tenant in environment.tenants for pool in pools_of(environment, tenant) for item in objects_of(pool)
+    ]
+    checks = [item.body["spec"]["remediation"] for item in items if item.kind == "MachineHealthCheck"]
+    return {check["triggerIf"]["unhealthyLessThanOrEqualTo"] for check in checks}
 
 
 def in_own_store(restore: RestoreSpec | None) -> tuple[Environment, str]:
@@ -140,6 +150,13 @@ def test_api_servers_restart_once_when_members_start() -> None:
     assert by_step[None] == by_step[STOP]
     assert set(by_step[None].values()) == {None}
     assert by_step[START] == by_step[DONE] == dict.fromkeys(by_step[None], mark)
+
+
+def test_nodes_are_not_replaced_until_the_restore_is_done() -> None:
+    by_step = {step: brakes(restored(step)) for step in (None, *RestoreStep)}
+
+    assert 0 not in by_step[None]
+    assert by_step == {None: by_step[None], STOP: {0}, START: {0}, DONE: by_step[None]}
 
 
 @pytest.mark.parametrize("step", [STOP, START])
