@@ -173,7 +173,6 @@ LATER = {"kept": "saved", "changed": "later", "later": "later"}
 
 
 def codes(runs: list[subprocess.CompletedProcess[str]]) -> list[int]:
-    assert all(run.returncode == 0 for run in runs) or any(run.stderr for run in runs)
     return [run.returncode for run in runs]
 
 
