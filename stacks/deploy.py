@@ -6,7 +6,9 @@ be released before they are removed from the inventory.
 """
 
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -37,10 +39,26 @@ from stacks.commands import python
 from stacks.probes import ReadinessCheck
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
+_FRAMES = 8
+"""Recorded frames of a call stack, including about five frames of the SDK."""
 C = TypeVar("C", bound=Component[Any])
 _REGION = (Region, Isolation, ExternalSecrets)
 _INSIDE = (AddOns, StorageCatalog, ClusterNamespaces)
 """Components inside a cluster for which later components of the cluster wait."""
+
+
+@contextmanager
+def _short_traces() -> Iterator[None]:
+    """Record only the innermost callers of each resource.
+
+    The SDK records all callers, including frames of the interpreter with paths of this machine. With all of them, a
+    fifth of the state is traces, and the engine writes the state twice for each operation.
+    """
+    sys.tracebacklimit = _FRAMES
+    try:
+        yield
+    finally:
+        del sys.tracebacklimit
 
 
 class Extension(Component[ExtensionInput]):
@@ -61,6 +79,7 @@ class Deployment:
         self._made: dict[str, Component[Any]] = {}
         self._pools: dict[str, list[NodePool]] = {}
 
+    @_short_traces()
     def add(self, made: Made[Concept]) -> None:
         """Register the component of ``made``; its dependencies are already registered or part of another stack.
 

@@ -46,6 +46,8 @@ class Registered:
     protect: bool
     retain: bool
     dependencies: frozenset[str]
+    callers: list[str]
+    """URIs of the files of the recorded call stack, innermost first."""
     """Names of the dependencies of the resource, explicit or implied by its inputs."""
 
 
@@ -96,6 +98,7 @@ def _registered(request: Any, inputs: dict[str, Any]) -> Registered:
         protect=request.protect,
         retain=request.retainOnDelete,
         dependencies=frozenset(_name(urn) for urn in request.dependencies),
+        callers=[frame.pc.uri for frame in request.stackTrace.frames],
     )
 
 

@@ -88,7 +88,8 @@ class Written:
         """
 
         def reached() -> bool:
-            self._programs.reconcile(MANAGEMENT, View(self.api, self._mirror))
+            running = processes.running(self._region.folder)
+            self._programs.reconcile(MANAGEMENT, View(self.api, self._mirror), running)
             return self.records() == wanted
 
         wait_until(reached, timeout_seconds=60, what=f"{wanted} are the names, and not {self.records()}")

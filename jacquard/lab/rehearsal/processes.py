@@ -62,7 +62,8 @@ def part_of(arguments: Sequence[str], folder: Path) -> str | None:
 
     ``FOLDER/kwok/clusters/CLUSTER/bin/PROGRAM`` is ``CLUSTER/PROGRAM`` and ``FOLDER/bin/PROGRAM`` is ``PROGRAM``.
     """
-    if not arguments:
+    # Most processes are not of this region; a comparison of texts is much faster than one of paths.
+    if not arguments or (str(folder) not in arguments[0] and str(folder) != arguments[-1]):
         return None
     for module in (OPERATORS, MONITORING):
         if module in arguments and arguments[-1] == str(folder):
@@ -125,26 +126,31 @@ def _table() -> Iterator[tuple[int, list[str]]]:
             pid, _, command = line.strip().partition(" ")
             yield int(pid), command.split()
         return
-    for entry in PROC.iterdir():
-        if entry.name.isdigit():
-            yield int(entry.name), _command_line(entry)
+    for name in os.listdir(PROC):  # noqa: PTH208 - the operators read the table in each round, and paths are slow
+        if name.isdigit():
+            yield int(name), _command_line(f"{PROC}/{name}")
 
 
-def _command_line(entry: Path) -> list[str]:
+def _command_line(entry: str) -> list[str]:
     """Return the arguments of a process; empty for ended processes and kernel threads.
 
     A starting program has no arguments for a moment, but must not count as ended.
     """
     end = time.monotonic() + _EXEC_SECONDS
     try:
-        while not (command_line := (entry / "cmdline").read_bytes()) and time.monotonic() < end:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            if fields[0] in "ZX" or int(fields[_FLAGS]) & _KERNEL_THREAD:
+        while not (command_line := _read(f"{entry}/cmdline")) and time.monotonic() < end:
+            fields = _read(f"{entry}/stat").rpartition(b")")[2].split()
+            if fields[0] in b"ZX" or int(fields[_FLAGS]) & _KERNEL_THREAD:
                 break
             time.sleep(0.001)
     except OSError:
         return []
     return os.fsdecode(command_line).rstrip("\0").split("\0")
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see `_table`
+        return file.read()
 
 
 def _started(pid: int) -> str | None:

@@ -13,6 +13,11 @@ GO_MEMORY = "GOMEMLIMIT"
 ENGINE_MEMORY = "220MiB"
 """Memory limit of Go's garbage collector in the engine. With Go's default, an inventory of 5,500 objects takes 370 MB
 instead of 293 MB and saves 0.8 s of processor time. A limit set by the user has precedence."""
+GO_COLLECTOR = "GOGC"
+_COLLECTOR = "200"
+"""Growth of the heap in percent after which Go's garbage collector runs, in the engine and in the programs of a local
+region, which the engine starts. With Go's default (100), the collector takes a fifth of the processor time of the
+management cluster's API server while a region starts. A value set by the user has precedence."""
 _IGNORED = ("PULUMI_OPTION_", "PULUMI_K8S_DELETE_UNREACHABLE", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE")
 """Beginnings of variables that the engine must not get. The prefix is that of flags (pulumi:pkg/cmd/pulumi/cmd)."""
 _ONE_READER = {"PULUMI_DIY_BACKEND_PARALLEL": "1"}
@@ -46,6 +51,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
         GO_MEMORY: os.environ.get(GO_MEMORY) or ENGINE_MEMORY,
+        GO_COLLECTOR: os.environ.get(GO_COLLECTOR) or _COLLECTOR,
         "KUBECONFIG": str(paths.kubeconfig(environment, "management")),
         "JACQUARD_KUBECONFIGS": str(paths.kubeconfigs(environment)),
         # Plugins and policy packs run in other working directories.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,10 @@ def point_at(region: Region, server: str) -> None:
     path.write_text(yaml.safe_dump({**config, "contexts": [context], "current-context": "c"}))
 
 
-def kubelets(region: Region) -> programs.Programs:
-    return programs.Programs(region, NameServer(region.folder, {}))
+def kubelets(region: Region) -> Callable[[str, Any], None]:
+    """Return a function that reconciles the programs of a cluster, as one round of the operators does."""
+    kubelet = programs.Programs(region, NameServer(region.folder, {}))
+    return lambda cluster, view: kubelet.reconcile(cluster, view, processes.running(region.folder))
 
 
 def pod(name: str = "controller-1", phase: str = "Running", image: str = IMAGE, **container: Any) -> Any:
@@ -64,14 +66,14 @@ def kubeconfig_of(process: processes.Process) -> Path:
 def test_a_program_runs_with_the_rights_of_its_pod_as_long_as_that_runs(region: Region, objects: Any) -> None:
     kubelet, view = kubelets(region), objects(pod(), pod("web", image="nginx"))
 
-    kubelet.reconcile("acme", objects(pod(phase="Pending")))
+    kubelet("acme", objects(pod(phase="Pending")))
     assert running(region) == []
-    kubelet.reconcile("acme", view)
-    kubelet.reconcile("acme", view)
+    kubelet("acme", view)
+    kubelet("acme", view)
     [process] = running(region)
     kubeconfig = yaml.safe_load(kubeconfig_of(process).read_text())
     assert [user["user"] for user in kubeconfig["users"]] == [{"token": "token of controller-1"}]
-    kubelet.reconcile("acme", objects())
+    kubelet("acme", objects())
 
     assert running(region) == []
 
@@ -87,7 +89,7 @@ def test_another_pod_or_api_server_gets_a_separate_process(region: Region, objec
         body = pod(name)
         body["metadata"]["uid"] = f"uid of {name}"
         point_at(region, server)
-        kubelet.reconcile("acme", objects(body))
+        kubelet("acme", objects(body))
         [process] = running(region)
         found.append(process.pid)
 
@@ -96,12 +98,12 @@ def test_another_pod_or_api_server_gets_a_separate_process(region: Region, objec
 
 def test_a_failed_program_is_not_restarted_immediately(region: Region, objects: Any) -> None:
     kubelet, view = kubelets(region), objects(pod())
-    kubelet.reconcile("acme", view)
+    kubelet("acme", view)
     processes.kill(running(region))
 
-    kubelet.reconcile("acme", view)
+    kubelet("acme", view)
     assert running(region) == []
-    kubelets(region).reconcile("acme", view)
+    kubelets(region)("acme", view)
 
     assert len(running(region)) == 1
 
@@ -126,18 +128,18 @@ def test_external_dns_runs_in_the_management_cluster_with_its_secrets_and_follow
     kubelet, part = kubelets(management), f"{MANAGEMENT}/external-dns"
 
     for lacking in ((), (key,), (kubeconfig,)):
-        kubelet.reconcile(MANAGEMENT, objects(body, *lacking))
+        kubelet(MANAGEMENT, objects(body, *lacking))
         assert running(region, part) == []
     view = objects(body, key, kubeconfig)
-    kubelet.reconcile(MANAGEMENT, view)
+    kubelet(MANAGEMENT, view)
     [process] = running(region, part)
     assert kubeconfig_of(process).read_text() == SIMULATED
     environment = Path(f"/proc/{process.pid}/environ").read_text().split("\0")
     assert f"KEY={SIMULATED}" in environment
 
     view.get("Secret", "acme-kubeconfig", place)["data"]["value"] = base64.b64encode(b"another").decode()
-    kubelet.reconcile(MANAGEMENT, view)
+    kubelet(MANAGEMENT, view)
     [other] = running(region, part)
     assert (kubeconfig_of(other).read_text(), other.pid == process.pid) == ("another", False)
-    kubelet.reconcile("acme", view)
+    kubelet("acme", view)
     assert running(region, "acme/external-dns") == []

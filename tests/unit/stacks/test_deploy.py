@@ -20,6 +20,7 @@ from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.environment import Environment
 from components.specs.region.state import StackLayout
+from jacquard.machine import paths
 from jacquard.providers.objectset.patch_bodies import bodies
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
@@ -249,3 +250,11 @@ def test_a_stack_of_one_slice_needs_no_other(run: Run, environment: Environment)
     for piece in slices(environment):
         objects = {item.name for item in run(deploy(environment, piece)) if item.type.startswith("kubernetes:")}
         assert len(objects) == len([item for item in manifests(environment, piece) if isinstance(item, Manifest)])
+
+
+def test_resources_record_a_few_callers_the_innermost_in_the_project(whole: list[Any]) -> None:
+    counts = {len(item.callers) for item in whole}
+    innermost = {item.callers[0] for item in whole}
+
+    assert counts == {2, 3}
+    assert innermost == {(paths.ROOT / file).as_uri() for file in ("components/resources.py", "stacks/deploy.py")}

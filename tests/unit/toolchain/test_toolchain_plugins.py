@@ -186,6 +186,7 @@ def test_the_engines_variables(cache: Path, search_path: Path, monkeypatch: pyte
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
         "GOMEMLIMIT": environment.ENGINE_MEMORY,
+        "GOGC": "200",
         "KUBECONFIG": f"{home}/regions/laptop/kubeconfigs/management.yaml",
         "JACQUARD_KUBECONFIGS": f"{home}/regions/laptop/kubeconfigs",
         "JACQUARD_CACHE": str(cache),
@@ -200,11 +201,14 @@ def test_the_search_path_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.engine("laptop") == first
 
 
+@pytest.mark.parametrize(("variable", "value"), [("GOMEMLIMIT", "1GiB"), ("GOGC", "50")])
 @pytest.mark.usefixtures("pulumi", "search_path")
-def test_a_memory_limit_of_the_user_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOMEMLIMIT", "1GiB")
+def test_settings_of_gos_runtime_by_the_user_are_kept(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
 
-    assert environment.engine("laptop")["GOMEMLIMIT"] == "1GiB"
+    assert environment.engine("laptop")[variable] == value
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec
 
+from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.charts import Charts
 from jacquard.lab.rehearsal.kubeconfigs import embedded
 from jacquard.lab.rehearsal.operators import (
@@ -184,8 +185,9 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, kustomizations.reconcile, management)
         _try(MANAGEMENT, references.report, management, hosted)
         _try(MANAGEMENT, helm.update_simulated, management)
+    running = processes.running(servers.folder)
     for cluster, view in servers.views.items():
-        _try(cluster, parts.programs.reconcile, cluster, view)
+        _try(cluster, parts.programs.reconcile, cluster, view, running)
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve, parts.devices)

@@ -7,7 +7,7 @@ ServiceAccount or of the container's kubeconfig. The process ends with the pod.
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -60,11 +60,11 @@ class Programs:
         self._name_server = name_server
         self._not_before: dict[Path, float] = {}
 
-    def reconcile(self, cluster: str, view: View) -> None:
-        """Start the programs of a cluster's running pods, and end all other programs."""
+    def reconcile(self, cluster: str, view: View, region: Sequence[processes.Process]) -> None:
+        """Start the programs of a cluster's running pods, and end all others of ``region``, its running processes."""
         wanted = {f"--kubeconfig={started.kubeconfig}": started for started in self._wanted(cluster, view)}
         parts = {f"{cluster}/{program.name}" for program in PROGRAMS}
-        running = [process for process in processes.running(self._region.folder) if process.part in parts]
+        running = [process for process in region if process.part in parts]
         processes.kill(process for process in running if not wanted.keys() & set(process.arguments))
         options = {argument for process in running for argument in process.arguments}
         for option, started in wanted.items():
