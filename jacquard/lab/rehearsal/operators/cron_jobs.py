@@ -24,7 +24,7 @@ from jacquard.providers.kube.objects import dig
 _PYTHON = "/python"
 _SERVER = "https://kubernetes.default.svc"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-_PAUSE_SECONDS = 4.0
+_PAUSE_SECONDS = 3.0
 """Pause between two runs of a CronJob. Each run starts an interpreter, which takes 0.1 s of processor time."""
 _TOKEN_SECONDS = 3600
 
