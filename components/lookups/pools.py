@@ -11,7 +11,16 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import cluster_of, login_key, pool_key, vm_key
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import NodePoolSpec
-from components.specs.reading.problems import FORM, ArgumentError, Problem, dotted, listed, suggestion
+from components.specs.reading.problems import (
+    FORM,
+    ArgumentError,
+    Problem,
+    Undeclared,
+    dotted,
+    listed,
+    reported,
+    suggestion,
+)
 from components.specs.region.tenant import TenantSpec
 from components.specs.struct import Struct
 from components.specs.vms.guests import GuestSystem
@@ -241,7 +250,7 @@ def _emptied(pool: NodePoolSpec) -> NodePoolSpec:
 
 
 def problem(
-    environment: Environment, file: str, path: DataPath, text: str, subject: str = "", rule: str = FORM
+    environment: Environment, file: str, path: DataPath, text: str | Undeclared, subject: str = "", rule: str = FORM
 ) -> Problem:
     """Return a problem at the line of ``path`` in ``file``.
 
@@ -253,7 +262,7 @@ def problem(
         subject: name that waivers match; empty if no waiver can match.
         rule: policy that the problem violates, if different from the reporting rule.
     """
-    return Problem(file, environment.positions.line(file, path), dotted(path), text, rule=rule, subject=subject)
+    return reported(file, environment.positions.line(file, path), dotted(path), text, rule=rule, subject=subject)
 
 
 def place(environment: Environment, file: str, path: DataPath) -> str:

@@ -37,6 +37,7 @@ from components.rules.region import (
     registry,
     version_limits,
 )
+from components.rules.repetitions import without_repetitions
 from components.rules.rule import Findings, Rule, advisory_period, rule_name
 from components.rules.storage import buckets, storage
 from components.rules.tables import ALL
@@ -64,8 +65,11 @@ class Explains(Struct):
     """Problems of ``consequences`` that are explained."""
     same_place: bool = False
     """Whether a problem explains only those at its own file and path."""
-    same_name: bool = False
-    """Whether a problem explains only those about the same undeclared name."""
+    same_file: bool = False
+    """Whether a problem explains only those in its own file."""
+    misspelt: bool = False
+    """Whether a problem explains only those about an undeclared name that its own name was meant to be: the list of
+    one has the other."""
 
 
 EXPLAINS = (
@@ -83,6 +87,19 @@ EXPLAINS = (
         causes=(inventory.host_duplicates,),
         consequences=(causes.removed_rows,),
         because="the row of the missing host may have the name of the other one",
+    ),
+    Explains(
+        causes=(inventory.halls,),
+        consequences=(inventory.host_duplicates,),
+        same_file=True,
+        because="no hall has these rows",
+    ),
+    Explains(
+        causes=(inventory.halls, inventory.host_duplicates),
+        of=lambda problem: not problem.path,
+        consequences=(inventory.racks, inventory.rack_sizes),
+        same_file=True,
+        because="the row is a copy, or belongs to no hall",
     ),
     Explains(
         causes=(*ALL.data, *ALL.blocking, fabrics.partitions),
@@ -137,12 +154,6 @@ EXPLAINS = (
         because="the partition may mean the pool that no partition lists",
     ),
     Explains(
-        causes=(queues.names,),
-        consequences=(serving.names, buckets.namespaces),
-        same_name=True,
-        because="the name is missing in the same list",
-    ),
-    Explains(
         causes=(names.list_duplicates,),
         consequences=(buckets.one_owner,),
         same_place=True,
@@ -191,8 +202,13 @@ EXPLAINS = (
     ),
     Explains(
         causes=(add_ons.add_on_references,),
-        consequences=(add_ons.add_on_needs,),
+        consequences=(add_ons.add_on_needs, add_ons.networks),
         because="an unknown name may be that of a required add-on",
+    ),
+    Explains(
+        causes=(vpc_clusters.references,),
+        consequences=(more_prefixes.kinds, vpc_clusters.kept, vpc_clusters.kinds),
+        because="a prefix of an unknown cluster may be meant for the cluster that lacks it",
     ),
     Explains(
         causes=(tenant_network.unusable,),
@@ -204,6 +220,12 @@ EXPLAINS = (
         causes=(tenant_network.unusable, tenant_network.networks_disjoint),
         consequences=(dns.name_server, node_addresses.services, registry.address),
         because="the address is in two networks of the region, and only one of them is meant",
+    ),
+    Explains(
+        causes=(references.cluster_references,),
+        consequences=(references.vm_references,),
+        misspelt=True,
+        because="the misspelt class of the cluster is the one that is used",
     ),
     Explains(
         causes=(storage.encrypted_disks,),
@@ -225,7 +247,8 @@ with an advisory period explain no others, because a warning must not hide an er
 def without_consequences(findings: Findings) -> list[Problem]:
     """Return the problems of ``findings`` that follow from no other one."""
     explained = {item for row in EXPLAINS for item in _explained(row, findings)}
-    return [problem for rule, problems in findings.items() for problem in problems if (rule, problem) not in explained]
+    kept = (problem for rule, found in findings.items() for problem in found if (rule, problem) not in explained)
+    return list(without_repetitions(kept))
 
 
 def _explained(row: Explains, findings: Findings) -> Iterator[tuple[Rule, Problem]]:
@@ -233,18 +256,26 @@ def _explained(row: Explains, findings: Findings) -> Iterator[tuple[Rule, Proble
     causes = [rule for rule in row.causes if advisory_period(rule) is None]
     reported = [problem for rule in causes for problem in findings.get(rule, ()) if row.of(problem)]
     places = {(problem.file, problem.path) for problem in reported}
-    declared = {_undeclared(problem) for problem in reported}
+    files = {problem.file for problem in reported}
     for rule in row.consequences if places else ():
         for problem in findings.get(rule, ()):
             is_here = not row.same_place or (problem.file, problem.path) in places
-            is_named = not row.same_name or _undeclared(problem) in declared
-            if row.where(problem) and is_here and is_named:
+            is_in_file = not row.same_file or problem.file in files
+            is_meant = not row.misspelt or any(_is_meant(problem, cause) for cause in reported)
+            if row.where(problem) and is_here and is_in_file and is_meant:
                 yield rule, problem
 
 
-def _undeclared(problem: Problem) -> str:
-    """Return the name that a problem reports as undeclared, with the list that lacks it."""
-    return f"{problem.file} {problem.text.partition(' (declared')[0]}"
+def _is_meant(problem: Problem, cause: Problem) -> bool:
+    """Return whether the name of ``cause``, an entry of the list that ``problem`` refers to, is misspelt."""
+    name, misspelt = problem.undeclared, cause.undeclared
+    return bool(
+        name
+        and misspelt
+        and problem.file == cause.file
+        and misspelt.name in name.declared
+        and name.name in misspelt.declared
+    )
 
 
 def explanations() -> dict[str, list[str]]:

@@ -22,11 +22,8 @@ from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
-from components.specs.reading.problems import Problem, listed, nearest, suggestion
+from components.specs.reading.problems import Problem, Undeclared, listed, nearest, reported, undeclared
 from components.specs.region.tenant import TenantSpec
-
-MOST_USERS = 5
-"""Maximum number of users of one entry that a message names."""
 
 
 def dpu_image(environment: Environment) -> Iterator[Problem]:
@@ -234,10 +231,12 @@ def manifests(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, VERSIONS, ("manifests", index), text)
 
 
-def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:
+def host_problem(
+    environment: Environment, host: HostSpec, column: str, text: str | Undeclared, subject: str = ""
+) -> Problem:
     """Return a problem in the row of ``host``; waivers match ``subject``."""
     file = inventory_file(host.hall)
-    return Problem(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
+    return reported(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
 
 
 def _instance_types(environment: Environment) -> list[str]:
@@ -270,16 +269,6 @@ def _missing(
 def _gone(name: str, where: str, cluster: str) -> str:
     """Return the message about a removed entry that a cluster still uses and that has no replacement."""
     return f"'{name}' was removed from {where}, but {cluster} uses it; restore it there"
-
-
-def undeclared(
-    name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
-) -> str:
-    """Return the message that ``name`` is not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
-    declared, taken, users = list(declared), set(taken), list(users)
-    near = suggestion(name, (candidate for candidate in declared if candidate not in taken))
-    used = f" and used by {listed(users, MOST_USERS)}" if users else ""
-    return f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
 
 
 RULES = Rules(

@@ -55,28 +55,6 @@ WORKLOADS: list[tuple[str, str, list[list[str]]]] = [
     ("node-pools.endings", "queues.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
     ("node-pools.endings", "serving.names", [RENAMED, [GLOBEX, "    namespaces:", SERVING]]),
     (
-        "queues.names",
-        "serving.names",
-        [
-            [
-                GLOBEX,
-                "    namespaces:",
-                SERVING.replace("namespaces: [nightly]", "namespaces: [weekly]").replace(
-                    "namespace: nightly", "namespace: weekly"
-                ),
-            ]
-        ],
-    ),
-    (
-        "queues.names",
-        "buckets.namespaces",
-        [
-            [REGION, "spares: 2%", STORE],
-            [GLOBEX, "vpcs:\n", KEYS],
-            [GLOBEX, "    namespaces:", SERVING.replace("namespaces: [nightly]", "namespaces: [weekly]")],
-        ],
-    ),
-    (
         "control-planes.endings",
         "buckets.references",
         [

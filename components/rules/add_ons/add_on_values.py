@@ -6,13 +6,12 @@ from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
 from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.rollout.chart_values import objection
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.environment import Environment
 from components.specs.keys import chart_key
 from components.specs.reading.loader import ADD_ONS, REGION, VERSIONS
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import Problem, undeclared
 from components.specs.region.versions import Chart
 from components.specs.struct import Struct
 

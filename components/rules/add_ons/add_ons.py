@@ -16,13 +16,12 @@ from components.lookups.add_ons import (
 )
 from components.lookups.network.fabrics import connected, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
 from components.specs.reading.loader import ADD_ONS, IMAGES, INSTANCE_TYPES, VERSIONS
-from components.specs.reading.problems import Problem, listed, one_of, suggestion
+from components.specs.reading.problems import Problem, listed, one_of, suggestion, undeclared
 
 
 def add_on_references(environment: Environment) -> Iterator[Problem]:
@@ -43,8 +42,8 @@ def add_on_references(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         for where, name in _names(placed):
             if name not in declared:
-                text = undeclared(name, declared, ADD_ONS)
-                yield problem(environment, placed.file, (*placed.path, *where), text)
+                unknown = undeclared(name, declared, ADD_ONS)
+                yield problem(environment, placed.file, (*placed.path, *where), unknown)
 
 
 def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:

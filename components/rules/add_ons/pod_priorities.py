@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, problem
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import ADD_ONS
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import Problem, undeclared
 
 
 def listed_priorities(environment: Environment) -> Iterator[Problem]:

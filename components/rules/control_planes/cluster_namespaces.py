@@ -6,7 +6,6 @@ from components.inputs.cluster_namespaces import platform_namespaces
 from components.lookups.add_ons import add_ons, brings_network
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.render.add_ons import cni
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
 from components.specs.control_planes.cluster_namespaces import (
@@ -17,7 +16,7 @@ from components.specs.control_planes.cluster_namespaces import (
 )
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, Ingress
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import Problem, undeclared
 from components.specs.struct import Struct
 
 KUBERNETES = "kube-"

@@ -10,7 +10,6 @@ from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATIO
 from components.render.control_planes.kamaji_etcd import etcd_name
 from components.render.region.region import kamaji_data_stores
 from components.render.storage.storage import of_management
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.base import DEDICATED
 from components.specs.control_planes.data_stores import (
@@ -22,7 +21,7 @@ from components.specs.control_planes.data_stores import (
 )
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.reading.problems import Problem, Undeclared, listed, one_of, undeclared
 from components.specs.region.region import ControlPlaneBackend
 
 MAX_NAME_CHARACTERS = 40
@@ -111,11 +110,10 @@ def storage_classes(environment: Environment) -> Iterator[Problem]:
         if name in made:
             continue
         places = {entry.name: index for index, entry in enumerate(classes)}
+        text: str | Undeclared = undeclared(name, made, "the classes of the management cluster")
         if name in places:
             there = place(environment, REGION, ("storage", places[name]))
             text = f"'{name}' is a storage class for tenants' clusters only ({there}); pick {one_of(made)}"
-        else:
-            text = undeclared(name, made, "the classes of the management cluster")
         yield problem(environment, REGION, (*path, "storage_class"), text)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from components.lookups.node_checks import applies, library_checks
 from components.lookups.pools import DataPath, place, problem
-from components.rules.references import lost_types, undeclared
+from components.rules.references import lost_types
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import HEALTH, INSTANCE_TYPES
-from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.reading.problems import Problem, listed, suggestion, undeclared
 
 
 def override_references(environment: Environment) -> Iterator[Problem]:

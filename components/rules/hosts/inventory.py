@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from components.lookups.intervals import bounds
-from components.lookups.pools import DataPath, inventory_file, place, problem
+from components.lookups.pools import inventory_file, place, problem
+from components.rules.hosts.identities import duplicates, rows_of
 from components.rules.references import host_problem
 from components.rules.rule import Rules
 from components.specs.base import Address
@@ -18,19 +19,12 @@ from components.specs.reading.problems import Problem, listed, nearest, suggesti
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
 """Columns that identify a machine independent of its location."""
-_IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
-    ("host",): getattr,
-    ("boot_mac",): getattr,
-    ("serial", "dpu_serial"): lambda host, column: getattr(host, column).upper(),
-    ("bmc",): lambda host, _: parse_bmc(host.bmc).machine,
-    ("slot",): lambda host, _: (host.hall, host.rack, host.slot),
-    ("dpu_bmc",): lambda host, _: None if host.dpu_bmc is None else int(host.dpu_bmc),
-}
-"""Unique identities of hosts, by the columns that contain them."""
 _GROUP_BIT = 1
 """Bit of the first byte of a MAC address that marks multicast addresses (IEEE 802)."""
 _MANY_ON_A_LEAF = 3
 """Minimum number of hosts of a rack on one leaf switch at which a different leaf of a single host is reported."""
+_COPIED = 3
+"""Minimum number of identities of another host by which a row counts as its copy."""
 _MAX_RACKS = 3
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
 """Host name with a number at the end, such as the number of the slot."""
@@ -38,47 +32,27 @@ _NO_MAC = "00:00:00:00:00:00"
 
 
 def host_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate identities and slots, regardless of case and BMC driver."""
-    rows: list[tuple[str, DataPath]] = []
-    for columns, identity in _IDENTITIES.items():
-        marks = [identity(host, column) for host in environment.hosts for column in columns]
-        identities = [mark for mark in marks if mark is not None]
-        if len(identities) == len(set(identities)):
+    """Report duplicate identities and slots, regardless of case and BMC driver. A copied row or file is one problem."""
+    pairs: dict[tuple[int, int], list[Problem]] = defaultdict(list)
+    for row, first, duplicate in duplicates(environment):
+        pairs[row, first].append(duplicate)
+    copies = {row: first for (row, first), same in pairs.items() if row != first and len(same) >= _COPIED}
+    files = [inventory_file(host.hall) for host in environment.hosts]
+    copied = Counter(files[row] for row in copies)
+    whole = {file for file, count in Counter(files).items() if 1 < count == copied[file]}
+    for file in sorted(whole):
+        source = files[copies[files.index(file)]]
+        text = f"each row is a copy of a row of {source}; write the hosts of this hall, or remove the rows"
+        yield Problem(file, 0, "", text)
+    for (row, first), same in pairs.items():
+        if files[row] in whole:
             continue
-        rows = rows or _rows(environment)
-        first: dict[object, int] = {}
-        for at, mark in enumerate(marks):
-            other = at if mark is None else first.setdefault(mark, at)
-            if other == at:
-                continue
-            (row, which), (there, other_which) = divmod(at, len(columns)), divmod(other, len(columns))
-            column = columns[which]
-            got = _written(environment.hosts[row], column)
-            before = _written(environment.hosts[there], columns[other_which])
-            as_ = "" if got == before else f" as {before}"
-            text = f"{got} is duplicated, first{as_} in {place(environment, *rows[there])}; correct one of the two"
-            file, path = rows[row]
-            yield Problem(file, environment.positions.line(file, path), column, text)
-
-
-def _written(host: HostSpec, column: str) -> str:
-    match column:
-        case "slot":
-            return f"slot {host.slot} of rack {host.rack}"
-        case "bmc":
-            return f"'{parse_bmc(host.bmc).without_login}'"
-    return f"'{getattr(host, column)}'"
-
-
-def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
-    """Return file and row of each host, because hosts with a duplicate name cannot be located by name."""
-    count: Counter[str] = Counter()  # Each row has a host here, because a file with an invalid row is not loaded.
-    rows: list[tuple[str, DataPath]] = []
-    for host in environment.hosts:
-        file = inventory_file(host.hall)
-        count[file] += 1
-        rows.append((file, (count[file] + 1,)))
-    return rows
+        if copies.get(row) != first:
+            yield from same
+            continue
+        columns, there = listed(problem.path for problem in same), place(environment, *rows_of(environment)[first])
+        text = f"repeats {columns} of {environment.hosts[first].host} ({there})"
+        yield Problem(files[row], same[0].line, "", f"{text}; write the values of this host, or remove the row")
 
 
 def halls(environment: Environment) -> Iterator[Problem]:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from components.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, mirror_objections, standing_objections
 from components.intents.nodes import unfit_for_doca
 from components.lookups.pools import place, pools, problem
-from components.rules.references import lost_types, undeclared
+from components.rules.references import lost_types
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION, WAIVERS
-from components.specs.reading.problems import FORM, Problem, listed
+from components.specs.reading.problems import FORM, Problem, listed, undeclared
 from components.specs.region.policy import RuleId
 
 NIC = "nic"

@@ -6,13 +6,12 @@ from urllib.parse import urlsplit
 from components.lookups.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
 from components.render.storage.seaweedfs import ACTIONS
 from components.render.workloads.slurm_pool import NAMESPACE as SLURM
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.rules.storage.storage import address_of, cut_off
 from components.specs.control_planes.data_stores import BackupSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem, dotted
+from components.specs.reading.problems import Problem, dotted, undeclared
 from components.specs.region.external_secrets import SecretsSource
 from components.specs.region.store_backups import StoreBackupSpec
 from components.specs.region.tenant import TenantSpec

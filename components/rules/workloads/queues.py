@@ -17,14 +17,13 @@ from components.lookups.pools import (
 )
 from components.lookups.spares import nodes_within
 from components.render.workloads import kueue
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import ADD_ONS
-from components.specs.reading.problems import Problem, listed
+from components.specs.reading.problems import Problem, listed, undeclared
 from components.specs.region.region import FailureDomain
 from components.specs.struct import Struct
 from components.specs.workloads.queues import GangDomain, QueuesSpec, TeamQueueSpec

@@ -8,13 +8,12 @@ from components.inputs.workloads.serving import queue_class
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, most_nodes, place, problem, vm_pools
 from components.render.workloads.serving import CHART
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.rules.workloads.queues import domain_sizes, has_level, largest_domain
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import ADD_ONS
-from components.specs.reading.problems import Problem, one_of
+from components.specs.reading.problems import Problem, one_of, undeclared
 from components.specs.struct import Struct
 from components.specs.workloads.queues import GangDomain, QueuedKinds, TeamQueueSpec
 from components.specs.workloads.serving import EndpointSpec, ServingSpec

@@ -9,7 +9,6 @@ from components.lookups.pools import DataPath, PlacedCluster, clusters, place, p
 from components.render.backends import NETWORK_BACKENDS, Filter
 from components.render.workloads.slurm import SSH_PORT
 from components.render.workloads.slurm_pool import CHART, HARD, LOCK
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Network
@@ -19,7 +18,7 @@ from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 from components.specs.network.tenant_network import Egress, Ingress
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem, one_of
+from components.specs.reading.problems import Problem, one_of, undeclared
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.workloads.slurm import RESERVED, SlurmSpec
 

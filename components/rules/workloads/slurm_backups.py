@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.render.storage.seaweedfs import ACTIONS
 from components.render.workloads.slurm_pool import NAMESPACE
-from components.rules.references import undeclared
 from components.rules.rule import Rules
 from components.rules.storage.bucket_keys import lacking_keys
 from components.rules.storage.buckets import PlacedBucket, in_stores
 from components.specs.environment import Environment
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import Problem, Undeclared, undeclared
 from components.specs.storage.buckets import Rights
 from components.specs.workloads.slurm_accounting import SlurmBackupSpec
 
@@ -33,7 +32,9 @@ def backup_buckets(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, path, text)
 
 
-def _declared(environment: Environment, placed: PlacedCluster, backup: SlurmBackupSpec, _: DataPath) -> str:
+def _declared(
+    environment: Environment, placed: PlacedCluster, backup: SlurmBackupSpec, _: DataPath
+) -> str | Undeclared:
     """Return why dumps cannot be written to a bucket of the tenant; empty if they can."""
     declared = {bucket.name: bucket for bucket in placed.tenant.buckets}
     if backup.bucket not in declared:

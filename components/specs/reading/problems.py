@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.specs.reading.remedy import Remedy
 from components.specs.secret_text import masked, masked_forms
+from components.specs.struct import Struct
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -26,6 +27,10 @@ MAX_COUNTED = 5
 """Maximum number of files with a separate problem count in the first line of a report."""
 FORM = "data.form"
 """Rule name for all constraints of the model of a single file."""
+_MOST_USERS = 5
+"""Maximum number of users of one entry that a message names."""
+_INTERNAL = ("remedy", "undeclared")
+"""Fields of problems that are not in JSON data."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
 _NEAR = 0.51
 """Similarity above which a name is suggested. At 0.5, ``internet`` is near to ``none``."""
@@ -35,6 +40,18 @@ _PARTS = re.compile("[-_]")
 _VERSION = re.compile(r"(?P<of>[^0-9]*)(?P<numbers>[0-9]{1,9}(\.[0-9]{1,9})+)([-+].*)?")
 """Version, after the name of what has it: ``v1.35.2`` or ``gpu-2026.11.1``."""
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
+
+
+class Undeclared(Struct):
+    """A name that refers to no entry of a list."""
+
+    name: str
+    where: str
+    """The list that lacks the name, such as ``namespaces of acme-train``."""
+    declared: tuple[str, ...]
+    """Entries of the list."""
+    text: str
+    """Text of the problem."""
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +76,8 @@ class Problem:
     """Subject for a waiver of the rule; empty if a waiver is not possible."""
     remedy: Remedy | None = field(default=None, compare=False)
     """Replacement that ``jacquard check --fix`` writes; None if the remedy is ambiguous."""
+    undeclared: Undeclared | None = field(default=None, compare=False)
+    """The undeclared name that the problem reports; None if it reports something else."""
 
     def __post_init__(self) -> None:
         for name, mask in (("file", masked_forms), ("path", masked_forms), ("text", masked)):
@@ -79,7 +98,8 @@ class Problem:
 
     def to_json(self) -> dict[str, Any]:
         """Return the problem as JSON data, including whether ``jacquard check --fix`` can fix the problem."""
-        return {key: value for key, value in asdict(self).items() if key != "remedy"} | {"fix": self.remedy is not None}
+        values = asdict(self)
+        return {key: values[key] for key in values if key not in _INTERNAL} | {"fix": self.remedy is not None}
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -143,6 +163,25 @@ def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
         elif reported[kind] == MAX_ALIKE + 1:
             lines = f" (lines {problem.line}-{last[kind].line})" if problem.line < last[kind].line else ""
             yield problem.place, f"{problem.where}and {rest} more like it{lines}"
+
+
+def reported(
+    file: str, line: int, path: str, text: str | Undeclared, *, rule: str = FORM, subject: str = ""
+) -> Problem:
+    """Return the problem with ``text``, or about an undeclared name."""
+    name = text if isinstance(text, Undeclared) else None
+    return Problem(file, line, path, name.text if name else str(text), rule=rule, subject=subject, undeclared=name)
+
+
+def undeclared(
+    name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
+) -> Undeclared:
+    """Return that ``name`` is not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
+    declared, taken, users = tuple(declared), set(taken), list(users)
+    near = suggestion(name, (candidate for candidate in declared if candidate not in taken))
+    used = f" and used by {listed(users, _MOST_USERS)}" if users else ""
+    text = f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
+    return Undeclared(name=name, where=where, declared=declared, text=text)
 
 
 def first_violation(error: "ValidationError") -> str:

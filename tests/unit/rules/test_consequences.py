@@ -51,6 +51,20 @@ SCRATCH = [
     [REGION, "storage:\n", "storage:\n  - {name: scratch, driver: topolvm, device_class: fast, encrypted: true}\n"],
     [GLOBEX, "storage: [shared-vast]", "storage: [shared-vast, scratch]"],
 ]
+OTHER_CLUSTER = [
+    ACME,
+    "    egress: public",
+    "    more_prefixes: [{name: more, kind: pods, size: /20, cluster: acme-trains}]\n    egress: public",
+]
+"""A prefix for a misspelt cluster."""
+NEXT_ROW = '"02:00:00:01:04:01",MT26A0401,leaf-a4\n'
+COPIED_ROW = [HALL, NEXT_ROW, NEXT_ROW + _ROW.format("a04,1,a04-u09,cpu-gen4", "C26A0401")]
+OTHER_HALL = [
+    "inventory/hall-b.csv",
+    "",
+    "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf\n"
+    + _ROW.format("a04,1,a04-u01,cpu-gen4", "C26A0401"),
+]
 GIVEN = "load_balancers: 10.65.17.0/26"
 """End of the first VPC in the lock file, after which manual edits insert text."""
 
@@ -197,6 +211,32 @@ CASES = [
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
     ("networks.vpc-sizes", "more-prefixes.sizes", [MORE_HOSTS, ALLOCATE, [ACME, "size: /25", "size: /32"]]),
+    ("vpc-clusters.references", "vpc-clusters.kinds", [OTHER_CLUSTER]),
+    (
+        "vpc-clusters.references",
+        "vpc-clusters.kept",
+        [
+            OTHER_CLUSTER,
+            [LOCK, GIVEN, GIVEN + ", more_prefixes: {own: {kind: pods, prefix: 10.65.80.0/20, cluster: acme-train}}"],
+        ],
+    ),
+    (
+        "vpc-clusters.references",
+        "more-prefixes.kinds",
+        [
+            OTHER_CLUSTER,
+            [LOCK, GIVEN, GIVEN + ", more_prefixes: {more: {kind: pods, prefix: 10.65.80.0/20, cluster: acme-train}}"],
+        ],
+    ),
+    (
+        "references.cluster-references",
+        "references.vm-references",
+        [[ACME, "storage: [shared-nfs, shared-vast]", "storage: [shared-nfs, shared-vats]"]],
+    ),
+    ("add-ons.add-on-references", "add-ons.networks", [[GLOBEX, "add_ons: [cilium,", "add_ons: [cillium,"]]),
+    ("inventory.halls", "inventory.host-duplicates", [OTHER_HALL]),
+    ("inventory.halls", "inventory.racks", [OTHER_HALL]),
+    ("inventory.host-duplicates", "inventory.rack-sizes", [COPIED_ROW]),
     *WORKLOADS,
 ]
 """Cause, consequence, and edits of the example that cause both. An edit with one item is a missing file."""
@@ -211,6 +251,7 @@ def test_a_cause_is_reported_without_its_consequence(
 
     reported = {problem.rule for problem in laptop.problems()}
     monkeypatch.setattr(consequences, "EXPLAINS", ())
+    monkeypatch.setattr(consequences, "without_repetitions", lambda problems: problems)
     every = {problem.rule for problem in laptop.problems()}
 
     assert consequence not in reported
