@@ -16,8 +16,17 @@ from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES, VERSIO
 from components.specs.reading.problems import Problem
 from components.specs.struct import Struct
 
-_OF_GOLDEN_IMAGES = ("kernel", "gpu_driver", "doca", "nfs_client", "kubelet", "containerd")
-"""Versions in ``contents`` of golden images."""
+_OF_GOLDEN_IMAGES = (
+    "kernel",
+    "gpu_driver",
+    "doca",
+    "nfs_client",
+    "kubelet",
+    "containerd",
+    "nic_firmware",
+    "dpu_interface",
+)
+"""Versions and names in ``contents`` of golden images."""
 _OF_DPU_IMAGES = ("version", "bsp", "doca", "uefi", "atf")
 _OF_PROVIDERS = f"digest of {PROVIDERS}"
 _REMEDIES = {
@@ -111,12 +120,7 @@ def _contradiction(environment: Environment, fact: Fact, earlier: Fact, there: s
 def facts(environment: Environment) -> Iterator[Fact]:
     """Yield the versions in the catalogue and in tenants' files."""
     yield from _of_versions(environment)
-    for index, image in enumerate(environment.images.images):
-        row = _Row(IMAGES, ("images", index), _SHA256, image.version)
-        yield from row.facts(image, ("version", "boot"))
-        yield from row.facts(image, _OF_GOLDEN_IMAGES, inside="contents")
-    for index, bundle in enumerate(environment.images.dpu_images):
-        yield from _Row(IMAGES, ("dpu_images", index), _SHA256, bundle.version).facts(bundle, _OF_DPU_IMAGES)
+    yield from _of_images(environment)
     for index, system in enumerate(environment.vm_catalog.images):
         yield from _Row(VM_OFFERINGS, ("images", index), _SHA256, system.version).facts(system, ("version",))
     for tenant in environment.tenants:
@@ -131,6 +135,20 @@ def facts(environment: Environment) -> Iterator[Fact]:
             yield row.fact(content, f"version of {tenant.tenant}", own.version, ("version",))
     for index, baseline in enumerate(environment.firmware.firmware_baselines):
         yield from _of_firmware(_Row(FIRMWARE, ("firmware_baselines", index), "url", baseline.name), baseline)
+
+
+def _of_images(environment: Environment) -> Iterator[Fact]:
+    """Yield the versions in golden images and images of DPUs, with kernel arguments and sysctls."""
+    for index, image in enumerate(environment.images.images):
+        row = _Row(IMAGES, ("images", index), _SHA256, image.version)
+        yield from row.facts(image, ("version", "boot"))
+        yield from row.facts(image, _OF_GOLDEN_IMAGES, inside="contents")
+        if arguments := " ".join(image.profile.kernel_arguments):
+            yield row.fact(image.sha256, "profile.kernel_arguments", arguments, ("profile", "kernel_arguments"))
+        for name, value in image.profile.sysctls.items():
+            yield row.fact(image.sha256, f"profile.sysctls.{name}", str(value), ("profile", "sysctls", name))
+    for index, bundle in enumerate(environment.images.dpu_images):
+        yield from _Row(IMAGES, ("dpu_images", index), _SHA256, bundle.version).facts(bundle, _OF_DPU_IMAGES)
 
 
 def _of_versions(environment: Environment) -> Iterator[Fact]:

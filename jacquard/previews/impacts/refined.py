@@ -4,6 +4,7 @@ The table judges a field of a kind alone. Whether a node runs on a host, whether
 disk image is only the source of other disks, is in the data of the base.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -33,6 +34,10 @@ _CHART, _ON_DPUS = "source.toolkit.fluxcd.io/OCIRepository", frozenset({HBN_CHAR
 _DPUS = "svc.dpu.nvidia.com/DPUDeployment"
 _DISK = "cdi.kubevirt.io/DataVolume"
 _RELEASE, _PATCHES = "helm.toolkit.fluxcd.io/HelmRelease", "spec.postRenderers"
+_ADDRESSES = "metallb.io/IPAddressPool"
+_SLURM = "slinky.slurm.net/Controller"
+_MOUNTS = re.compile(r"spec\.(?:configFile|(?:pro|epi)log(?:Slurmctld)?Script)Refs\.(?P<reference>.+)")
+_FLEET = "pool.kubevirt.io/VirtualMachinePool"
 _SOURCE = "jacquard:docs/changes/effects.md Effects that depend on other data"
 _IDLE = "No node runs on the host; it is registered, erased or flashed for its next use."
 _DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
@@ -48,6 +53,9 @@ _STOPPED = (
     " since {} are lost. Nodes and pods continue."
 )
 _STARTED = "Members start with the restored data; API servers of all clusters of the data store then restart."
+_ADDED = "Services can get the added addresses; none loses its address."
+_MOUNTED = "The operator mounts the same files for all of these lists, so no pod of slurmctld changes."
+_SURPLUS = "The machines with the highest numbers, {} in all, are stopped and deleted with their volumes."
 _NO_NODES = "It has no nodes, or DPUs of hosts without nodes only."
 _RETIRED = "It belongs to a retired cluster, or to a VPC without hosts: no machine uses it."
 
@@ -67,7 +75,7 @@ class Refinement:
 
     def of(self, about: Scope, changes: Iterable[Change]) -> Iterator[Change]:
         """Yield the ``changes`` of the component with the scope ``about``, with refined effects."""
-        for change in _with_moves(changes):
+        for change in _with_mounts(_with_moves(changes)):
             if change.row is not None:
                 yield self._refined(about, change, change.row)
             else:
@@ -84,6 +92,10 @@ class Refinement:
             return self._of_patches(change, row)
         if change.kind == ROLLOUT_GROUP and _shrinks(change) and _pool_of(change) not in self._waiting:
             return _with(change, row, Effect.DELETED, _EVICTED)
+        if change.kind == _ADDRESSES and change.path == "spec.addresses" and _only_added(change):
+            return _with(change, row, Effect.IN_PLACE, _ADDED)
+        if change.kind == _FLEET and _shrinks(change):
+            return _with(change, row, Effect.DELETED, _SURPLUS.format(change.old - change.new))
         return self._deleted(about, change, row) if change.path == DELETED else change
 
     def _of_patches(self, change: Change, row: Row) -> Change:
@@ -160,9 +172,32 @@ def _with_moves(changes: Iterable[Change]) -> Iterator[Change]:
             yield from same
 
 
+def _with_mounts(changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield ``changes``; a file of slurmctld that moves between lists of its Controller stays mounted as before."""
+    moved: dict[tuple[str, str, str], list[Change]] = defaultdict(list)
+    for change in changes:
+        match = _MOUNTS.fullmatch(change.path) if change.kind == _SLURM else None
+        if match is None:
+            yield change
+        else:
+            value = change.new if change.old is None else change.old
+            moved[change.manifest.cluster, match["reference"], str(value)].append(change)
+    for same in moved.values():
+        if sum((change.old is None) - (change.new is None) for change in same) == 0 and len(same) > 1:
+            yield from (_with(change, change.row, Effect.IN_PLACE, _MOUNTED) for change in same if change.row)
+        else:
+            yield from same
+
+
+def _only_added(change: Change) -> bool:
+    """Return whether a list of addresses keeps all its entries."""
+    lists = (change.old, change.new)
+    return all(isinstance(entries, Sequence) for entries in lists) and set(change.old) <= set(change.new)
+
+
 def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
     update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
-    if why in (_BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
+    if why in (_ADDED, _BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
         update["source"] = _SOURCE
     return replace(change, effect=effect, row=row.model_copy(update=update))
 

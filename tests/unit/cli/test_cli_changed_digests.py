@@ -23,6 +23,32 @@ EDITS = {
         'csi-driver-nfs", version: 4.14.0',
         ("4.14.0", "4.13.4", "charts.csi-driver-nfs.version", "digest", "write the digest of 4.14.0", "csi-driver-nfs"),
     ),
+    "images[0].profile.kernel_arguments": (
+        "images.yaml",
+        "hugepagesz=1G]",
+        "hugepagesz=2M]",
+        (
+            "iommu=pt hugepagesz=2M",
+            "iommu=pt hugepagesz=1G",
+            "images.gpu-2026.10.2.profile.kernel_arguments",
+            "sha256",
+            "add a separate image with its own sha256",
+            "gpu-2026.10.2",
+        ),
+    ),
+    "images[0].profile.sysctls.vm.max_map_count": (
+        "images.yaml",
+        "vm.max_map_count: 1048576",
+        "vm.max_map_count: 65530",
+        (
+            "65530",
+            "1048576",
+            "images.gpu-2026.10.2.profile.sysctls.vm.max_map_count",
+            "sha256",
+            "add a separate image with its own sha256",
+            "gpu-2026.10.2",
+        ),
+    ),
     "manifests[3].version": (
         "versions.yaml",
         'kubevirt-operator", version: v1.9.0',
