@@ -134,7 +134,10 @@ def move_objections(environment: Environment, placed: PlacedCluster, data_store:
 def _placed(environment: Environment, cluster: str) -> PlacedCluster:
     known = {placed.cluster.name: placed for placed in clusters(environment)}
     if cluster not in known:
-        text = f"there is no cluster '{cluster}' (clusters: {listed(known)}){suggestion(cluster, known)}"
+        keys = [placed.key for placed in pools(environment)]
+        same = [key for key in keys if key.endswith(f"/{cluster}")]
+        near = f"; did you mean '{same[0]}'?" if same else suggestion(cluster, [*known, *keys])
+        text = f"there is no cluster '{cluster}' (clusters: {listed(known)}){near}"
         raise ArgumentError(environment.name, "CLUSTER", text)
     return known[cluster]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from components.specs.reading.problems import ArgumentError, SpecError, listed, suggestion
+from components.specs.reading.problems import ArgumentError, SpecError, listed, shown, suggestion
 from jacquard.cli import interrupts
 from jacquard.cli.console import output, stderr
 from jacquard.engine.errors import EngineError, EngineStopped
@@ -91,9 +91,10 @@ class Refusal(Stop):
 
 
 def unknown(got: str, known: Sequence[str], *, what: str, remedy: str) -> Stop:
-    """Return the stop for an unknown name, with the most similar known name or ``remedy``."""
-    hint = suggestion(got, known) or f"; {remedy}"
-    return Stop(f"{what} '{got}' is unknown (known: {listed(known)}){hint}", ExitCode.BAD_DATA)
+    """Return the stop for an unknown name, with the known name in its path, the most similar one, or ``remedy``."""
+    part = next((part for part in got.split("/") if part in known), got)
+    hint = suggestion(part, known) or f"; {remedy}"
+    return Stop(f"{what} {shown(got)} is unknown (known: {listed(known)}){hint}", ExitCode.BAD_DATA)
 
 
 def known(failure: Exception) -> Stop | None:

@@ -1,9 +1,10 @@
 """The command group that turns each failure into one message, an exit code and, on request, a document or comment."""
 
+import difflib
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,8 @@ from jacquard.cli.console import answered, output, print_json, seconds, write_te
 from jacquard.cli.errors import ExitCode, Stop, known, tell
 
 PROGRAM = "jacquard"
+_NEAR_OPTION = 0.75
+"""Similarity above which an option is suggested."""
 _MAX_LINES = 200
 """Maximum number of lines of an error in a comment; the log contains all."""
 _TICKS = re.compile("`+")
@@ -147,10 +150,18 @@ def _usage(failure: TyperException) -> str:
     see_help = f"; see '{context.command_path if context else PROGRAM} --help'"
     text = failure.format_message().rstrip(".").replace(". Did you mean ", "; did you mean ")
     if options := getattr(failure, "possibilities", None):
-        text = f"{failure.message}{suggestion(getattr(failure, 'option_name', ''), options)}"
+        text = f"{failure.message}{_near_option(getattr(failure, 'option_name', ''), options)}"
     elif isinstance(failure, BadParameter) and failure.message:
         text = _bad_value(failure)
-    return f"{text[0].lower()}{text[1:]}{'' if ';' in text else see_help}"
+    start = text[:2].title() == text[:2]  # Names of arguments are in capitals.
+    return f"{text[0].lower() if start else text[0]}{text[1:]}{'' if ';' in text else see_help}"
+
+
+def _near_option(wrong: str, options: Iterable[str]) -> str:
+    """Return the suggestion of an option, or an empty text; the dashes that all options share do not count."""
+    named = {option.lstrip("-"): option for option in options}
+    near = difflib.get_close_matches(wrong.lstrip("-"), named, n=1, cutoff=_NEAR_OPTION)
+    return f"; did you mean '{named[near[0]]}'?" if near else ""
 
 
 def _bad_value(failure: BadParameter) -> str:

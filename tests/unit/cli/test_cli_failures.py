@@ -21,6 +21,22 @@ USAGE = {
     "chek": "no such command 'chek'; did you mean 'check', 'schema'?",
     "inventory impor": "no such command 'impor'; did you mean 'import'?",
     "check --todai x": "no such option: --todai; did you mean '--today'?",
+    "check laptop --out x": "no such option: --out; see 'jacquard check --help'",
+    "allocate laptop --base x": "no such option: --base; see 'jacquard allocate --help'",
+    "check environments/laptop": "environment 'environments/laptop' is unknown (known: laptop); did you mean 'laptop'?",
+    "check laptop/region.yaml": "environment 'laptop/region.yaml' is unknown (known: laptop); did you mean 'laptop'?",
+    "inventory import laptop x.csv": (
+        "FORMAT: must be one of eks-a-csv, netbox, nautobot, nico, bare-metal-hosts (got 'laptop'); see 'jacquard "
+        "inventory import --help'"
+    ),
+    "promote laptop train --to data": (
+        "CLUSTER: there is no cluster 'train' (clusters: acme-train, globex-lab); did you mean 'acme-train/train'?"
+    ),
+    "promote laptop acme-train:infer --to data": (
+        "CLUSTER: there is no cluster 'acme-train:infer' (clusters: acme-train, globex-lab); did you mean "
+        "'acme-train/infer'?"
+    ),
+    "host laptop a01 --to rma": "host 'a01' is unknown; it is a rack, write one of its hosts, such as a01-u01",
     "check --format": "option '--format' requires an argument; see 'jacquard --help'",
     "check --format jsn": (
         "--format: must be one of text, json, sarif, junit, github, gitlab (got 'jsn'); did you mean 'json'?"

@@ -117,7 +117,13 @@ def _known(environment: Environment, name: str) -> HostSpec:
     """
     hosts = {item.host: item for item in environment.hosts}
     if name not in hosts:
-        hint = suggestion(name, list(hosts)) or f"; the inventory of {environment.name} lists its hosts"
+        in_rack = [item.host for item in environment.hosts if item.rack == name]
+        hint = (
+            f"; it is a rack, write one of its hosts, such as {in_rack[0]}"
+            if in_rack
+            else suggestion(name, list(hosts))
+        )
+        hint = hint or f"; the inventory of {environment.name} lists its hosts"
         msg = f"host '{name}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
     return hosts[name]
