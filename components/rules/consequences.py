@@ -121,6 +121,7 @@ EXPLAINS = (
             more_prefixes.kept,
             more_prefixes.kinds,
             isolation.isolation_kept,
+            locks.allocations,
             tenant_network.vpc_sizes,
             vpc_clusters.kept,
         ),

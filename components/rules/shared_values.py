@@ -22,6 +22,7 @@ from components.lookups.pools import (
     wanted_nodes,
 )
 from components.lookups.spares import spares_for
+from components.rules.region import locks
 from components.rules.region.running import first_group, running_by_pool, running_nodes
 from components.rules.rule import named
 from components.specs.environment import Environment
@@ -94,9 +95,9 @@ def infiniband_ports(environment: Environment) -> Judged:
 
 
 def spares(environment: Environment) -> Judged:
-    """Report spares of the region that leave too few hosts for running nodes."""
+    """Report spares of the region that leave too few hosts for running nodes, if the lock file is as written."""
     short = _short(environment)
-    if not short:
+    if not short or any(edit.file == ALLOCATIONS for edit in locks.hand_edits(environment)):
         return [], environment
     none = environment.model_copy(update={"region": environment.region.model_copy(update={"spares": 0})})
     at = {(found.file, found.path) for found in attempt(environment).problems}

@@ -49,6 +49,19 @@ def _rows(row: str, count: int) -> str:
 HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] = {
     "50 MB": (ACME, _sparse, "  tenants/acme.yaml  has 50.0 MB, the limit is 5 MB; split the file"),
     "50 MB of rows": (HALL, _sparse, "  inventory/hall-a.csv  has 50.0 MB, the limit is 5 MB; split the file"),
+    "a workbook": (
+        HALL,
+        b"PK\x03\x04\x14\x00\x06\x00\x08\x00",
+        (
+            "  inventory/hall-a.csv  is a ZIP archive, such as a workbook of a spreadsheet; save its content as a text"
+            " file in UTF-8"
+        ),
+    ),
+    "a compressed file": (
+        ACME,
+        b"\x1f\x8b\x08\x00\x00",
+        "  tenants/acme.yaml  is compressed with gzip; save its content as a text file in UTF-8",
+    ),
     "one endless line": (
         ACME,
         "tenant: " + "x" * 4_900_000,

@@ -58,6 +58,10 @@ class SigningAlgorithm(StrEnum):
     """RSASSA-PSS with SHA-512 signs the token."""
 
 
+_DISCOVERY = "/.well-known/"
+"""Path that the API server appends to the URL of an issuer (OpenID Connect Discovery 1.0, section 4)."""
+
+
 class OidcSpec(CheckedSpec):
     """Identity provider whose users may log in to a cluster's API."""
 
@@ -84,7 +88,11 @@ class OidcSpec(CheckedSpec):
     """Group of the identity provider, without ``groups_prefix``, whose members are administrators of the cluster."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield group settings without a groups claim, and names of groups that Kubernetes defines."""
+        """Yield settings without a groups claim, names of groups of Kubernetes, and the URL of another document."""
+        issuer, document, _ = self.issuer_url.partition(_DISCOVERY)
+        if document:
+            text = f"is the document in which the API server finds the keys of the issuer; write {issuer}"
+            yield ConstraintViolation(text, ("issuer_url",), self.issuer_url)
         for key in ("groups_prefix", "admin_group"):
             got = getattr(self, key)
             if got is not None and self.groups_claim is None:

@@ -26,6 +26,13 @@ _CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> |\|{7}(?: |$))", re.MULTI
 TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
 """Remedy for a lock file with merge conflicts."""
 _CIRCULAR = "is a circular symbolic link"
+_BINARY = {
+    b"PK\x03\x04": "a ZIP archive, such as a workbook of a spreadsheet",
+    b"\xd0\xcf\x11\xe0": "a workbook or document of an office program",
+    b"\x1f\x8b": "compressed with gzip",
+    b"%PDF": "a PDF document",
+}
+"""Formats of binary files by their first bytes."""
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -90,6 +97,9 @@ def _path_problem(path: Path, root: Path) -> str | None:
 
 def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
     """Return the text of ``raw``, or an empty text and the problem if it is not plain text."""
+    for start, binary in _BINARY.items():
+        if raw.startswith(start):
+            return "", Problem(file, 0, "", f"is {binary}; save its content as a text file in UTF-8")
     if raw.startswith(_BYTE_ORDER_MARKS):
         return "", Problem(file, 1, "", "starts with a byte order mark; save the file as UTF-8 without one")
     try:

@@ -18,6 +18,8 @@ from components.specs.reading.translate import Mistake, mistakes
 
 _VERSION = "schema_version"
 _OF_OBJECTS = {"apiVersion", "kind"}
+_MANY = 3
+"""Minimum number of unknown keys, if they are the majority, by which a file counts as another kind of file."""
 MAX_LOCK_VALUES = 200_000
 """Maximum number of values in a file that commands write; 60,000 hosts have 70,000 in a lock file, 180,000 in tests."""
 
@@ -66,9 +68,8 @@ def _reported(
     for mistake in mistaken:
         at = mistake.path
         trap = traps[at].text if at in traps else ""
-        if (trap and not mistake.wants_text and not trap.startswith("merge keys")) or trap.endswith(
-            "in quotes"
-        ):  # Quotes alone do not fix the problem.
+        kept = mistake.wants_text or trap.startswith(("merge keys", "is defined"))
+        if (trap and not kept) or trap.endswith("in quotes"):  # Quotes alone do not fix the problem.
             traps[at] = Problem(file, traps[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
         elif trap:
             traps[at] = replace(traps[at], remedy=None)
@@ -106,6 +107,14 @@ def _other_format(file: str, data: dict[str, Any], place: Place, model: type[Dat
     if data.keys() >= _OF_OBJECTS:
         text = "is an object of Kubernetes, which does not belong here; move it, or restore the file with git checkout"
         return Problem(file, place.line, "", text)
+    unknown = [key for key in data if key not in model.model_fields]
+    if len(unknown) >= _MANY and len(unknown) > len(data) - len(unknown) - (_VERSION in data):
+        keys = listed(name for name in model.model_fields if name != _VERSION)
+        text = (
+            f"is another kind of file: it has {listed(unknown, _MANY)}, but keys here are {keys}; move the file, or"
+            " restore it with git checkout"
+        )
+        return Problem(file, place.inner[unknown[0]].line, "", text)
     version = data.get(_VERSION)
     if type(version) is not int or version < 1 or version == model.FORMAT:
         return None

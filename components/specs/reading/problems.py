@@ -218,6 +218,8 @@ def shown(value: object) -> str:
             return "a list" if value else "an empty list"
         case str() if len(value) > MAX_SHOWN_CHARACTERS:
             return f"{value[:MAX_SHOWN_CHARACTERS]!a}... of {len(value)} characters"
+        case str() if len(f"{value!a}") == len(value) + 2:  # Quotes do not count, and no character is escaped.
+            return f"{value!a}"
         case _:
             return shortened(ascii(value))
 

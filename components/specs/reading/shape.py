@@ -135,7 +135,7 @@ def form_to_write(kinds: Iterable[str], model: type[BaseModel], path: Path, data
     if kind == "tuple_type" and (entries := _entries(got, model_walk.annotation(model, path, data))):
         return f"; write {key}: [{', '.join(entries)}]"
     text = key_to_write(model, path, data)
-    is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
+    is_list = kind == "tuple_type" and text.endswith(f": [{UNKNOWN}]")
     names_found = _names_in(got)
     pairs = [_PAIR.fullmatch(name) for name in names_found] if kind == "dict_type" else []
     if pairs and all(pairs):

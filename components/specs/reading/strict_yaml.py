@@ -160,16 +160,18 @@ class StrictYamlReader:
                 continue
             result[key], places[key] = value, inner
         if len(again) > 1 and len(self._path) > 1 and isinstance(self._path[-2], int):
-            self._missing_dash(list(again))
+            self._once(list(again), "of this entry; start a new entry with '- ', or remove them")
+        elif len(again) > 1 and len(self._path) == 1 and next(iter(again)) == next(iter(result)):
+            remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else "remove one of the two copies of the file"
+            self._once(list(again), f"of this file; {remedy}")
         return result
 
-    def _missing_dash(self, keys: list[str]) -> None:
-        """Report repeated keys of a list entry once: the dash of the next entry is missing."""
+    def _once(self, keys: list[str], rest: str) -> None:
+        """Report repeated keys once: the dash of the next list entry is missing, or the file has its text twice."""
         paths = [(*self._path[:-1], key) for key in keys]
         first, *others = (self.problems.pop(path) for path in paths if path in self.problems)
         if others:
-            text = f"repeats {', '.join(keys)} of this entry; start a new entry with '- ', or remove them"
-            self.problems[paths[0]] = replace(first, text=text)
+            self.problems[paths[0]] = replace(first, text=f"repeats {', '.join(keys)} {rest}")
         else:
             self.problems[paths[0]] = first
 

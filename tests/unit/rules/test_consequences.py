@@ -211,6 +211,7 @@ CASES = [
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
     ("networks.vpc-sizes", "more-prefixes.sizes", [MORE_HOSTS, ALLOCATE, [ACME, "size: /25", "size: /32"]]),
+    ("locks.hand-edits", "locks.allocations", [[LOCK, "a01-u07: globex-lab/lab", "a01-u07: acme-train/train"]]),
     ("vpc-clusters.references", "vpc-clusters.kinds", [OTHER_CLUSTER]),
     (
         "vpc-clusters.references",
