@@ -216,10 +216,9 @@ def shown(value: object) -> str:
             return "a mapping"
         case list() | tuple():
             return "a list" if value else "an empty list"
-        case str() if len(value) > MAX_SHOWN_CHARACTERS:
-            return f"{value[:MAX_SHOWN_CHARACTERS]!a}... of {len(value)} characters"
-        case str() if len(f"{value!a}") == len(value) + 2:  # Quotes do not count, and no character is escaped.
-            return f"{value!a}"
+        case str() if len(value) > MAX_SHOWN_CHARACTERS or len(ascii(value)) == len(value) + len("''"):
+            rest = f"... of {len(value)} characters" if len(value) > MAX_SHOWN_CHARACTERS else ""
+            return f"{value[:MAX_SHOWN_CHARACTERS]!a}{rest}"
         case _:
             return shortened(ascii(value))
 
