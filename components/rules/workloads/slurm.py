@@ -1,5 +1,6 @@
 """Rules about Slurm clusters: names that resolve, durable state, locked nodes, whole GPUs, and reachable logins."""
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 
 from components.intents.images import find_image
@@ -9,7 +10,7 @@ from components.lookups.pools import DataPath, PlacedCluster, clusters, place, p
 from components.render.backends import NETWORK_BACKENDS, Filter
 from components.render.workloads.slurm import SSH_PORT
 from components.render.workloads.slurm_pool import CHART, HARD, LOCK
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Network
 from components.specs.environment import Environment
@@ -18,7 +19,7 @@ from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 from components.specs.network.tenant_network import Egress, Ingress
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem, one_of, undeclared
+from components.specs.reading.problems import Problem, listed, one_of, undeclared
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.workloads.slurm import RESERVED, SlurmSpec
 
@@ -40,6 +41,17 @@ def partition_pools(environment: Environment) -> Iterator[Problem]:
                     there = place(environment, placed.file, (*placed.path, "pools"))
                     text = undeclared(name, names, f"pools of the cluster ({there})")
                     yield problem(environment, placed.file, (*path, "partitions", at, "pools", index), text)
+
+
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
+def retired_partitions(environment: Environment) -> Iterator[Problem]:
+    """Report partitions without nodes, because all their pools retire."""
+    for placed, spec, path in _slurm(environment):
+        retired = {pool.name for pool in placed.cluster.pools if pool.retire}
+        for at, partition in enumerate(spec.partitions):
+            if retired.issuperset(partition.pools) and not placed.cluster.retire:
+                text = f"all retire ({listed(partition.pools)}); list another pool, or remove the partition"
+                yield problem(environment, placed.file, (*path, "partitions", at, "pools"), text)
 
 
 def volume_classes(environment: Environment) -> Iterator[Problem]:
@@ -269,5 +281,5 @@ def _keeps(entry: StorageClassSpec, *, shared: bool) -> bool:
 
 RULES = Rules(
     references=(partition_pools, volume_classes),
-    data=(add_on, durable_state, locks, unused_locks, whole_gpus, gpu_check, node_names, logins),
+    data=(add_on, retired_partitions, durable_state, locks, unused_locks, whole_gpus, gpu_check, node_names, logins),
 )

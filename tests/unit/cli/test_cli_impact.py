@@ -186,6 +186,7 @@ def test_a_change_that_the_api_server_rejects_has_a_procedure_and_an_exit_code(
         rejected = "refused: laptop: the API server would reject the change of hall a\n"
         assert (result.exit_code, result.stderr) == (ExitCode.REFUSED, rejected)
         assert f"To replace {part}, {steps.format(command)} {value}." in result.stdout
+        assert "next: " not in result.stdout
 
 
 def test_data_that_are_in_no_repository_are_refused(invoke: Invoke) -> None:

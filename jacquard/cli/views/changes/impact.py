@@ -19,6 +19,7 @@ from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.cli.views.changes.values import VALUE
 from jacquard.previews.impacts.impact import DISRUPTIVE, Forced, Impact, Release, Roll, Row
 from jacquard.previews.impacts.machines import MACHINES
+from jacquard.previews.impacts.verdict import rejected
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
 COLUMNS = (
@@ -72,8 +73,11 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
 
 
 def next_steps(impact: Impact) -> Iterator[Text]:
-    """Yield the command that follows the review of a change: a missing approval, or the preview; none without one."""
-    if impact.edits or impact.rows:
+    """Yield the command that follows the review of a change: a missing approval, or the preview.
+
+    Without a change, or if an API server would reject it, no command follows.
+    """
+    if (impact.edits or impact.rows) and not rejected(impact):
         missing = [tenant.tenant for tenant in impact.tenants if tenant.missing]
         step = f"approve {impact.environment} {missing[0]}" if missing else f"preview {impact.environment}"
         yield Text("")
