@@ -239,6 +239,7 @@ _ASKS = {
             "its IPv4 | "
             "store them in Secret | write the IPv4 | interface name | unicast address | name each port | "
             "must not be a UUID | list each member | disk to boot from | "
+            "write the (values of this host|hosts of this hall) | "
             "disk to which | write its model | amd_iommu=on or | share one VLAN"
         ),
         "a free number or network": (
