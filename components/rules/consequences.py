@@ -28,6 +28,7 @@ from components.rules.network import (
 from components.rules.pools import images, node_pool
 from components.rules.region import (
     capacity,
+    contracts,
     digests,
     dns,
     lock_pins,
@@ -205,6 +206,17 @@ EXPLAINS = (
         causes=(add_ons.add_on_references,),
         consequences=(add_ons.add_on_needs, add_ons.networks),
         because="an unknown name may be that of a required add-on",
+    ),
+    Explains(
+        causes=(contracts.autoscaling,),
+        consequences=(
+            capacity.dedicated_data_stores,
+            capacity.vpc_capacity,
+            contracts.contracted_nodes,
+            locks.allocations,
+        ),
+        same_file=True,
+        because="the pool can never have so many nodes",
     ),
     Explains(
         causes=(vpc_clusters.references,),

@@ -6,6 +6,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
+from cluster_consequences import ACME, CLUSTERS, GIVEN, GLOBEX, LOCK
 from workload_consequences import WORKLOADS
 
 from components.rules import consequences
@@ -14,7 +15,7 @@ from components.rules.consequences import EXPLAINS
 from components.rules.rule import rule_name
 from components.rules.tables import ALL
 
-ACME, GLOBEX, LOCK, REGION = "tenants/acme.yaml", "tenants/globex.yaml", "allocations.lock.yaml", "region.yaml"
+REGION = "region.yaml"
 HALL = "inventory/hall-a.csv"
 LOSE_HALL = [HALL]
 ALLOCATE: list[str] = []
@@ -51,12 +52,6 @@ SCRATCH = [
     [REGION, "storage:\n", "storage:\n  - {name: scratch, driver: topolvm, device_class: fast, encrypted: true}\n"],
     [GLOBEX, "storage: [shared-vast]", "storage: [shared-vast, scratch]"],
 ]
-OTHER_CLUSTER = [
-    ACME,
-    "    egress: public",
-    "    more_prefixes: [{name: more, kind: pods, size: /20, cluster: acme-trains}]\n    egress: public",
-]
-"""A prefix for a misspelt cluster."""
 NEXT_ROW = '"02:00:00:01:04:01",MT26A0401,leaf-a4\n'
 COPIED_ROW = [HALL, NEXT_ROW, NEXT_ROW + _ROW.format("a04,1,a04-u09,cpu-gen4", "C26A0401")]
 OTHER_HALL = [
@@ -65,9 +60,6 @@ OTHER_HALL = [
     "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf\n"
     + _ROW.format("a04,1,a04-u01,cpu-gen4", "C26A0401"),
 ]
-GIVEN = "load_balancers: 10.65.17.0/26"
-"""End of the first VPC in the lock file, after which manual edits insert text."""
-
 PINNED_CHART = [
     ["../catalog/versions.yaml", "version: 1.20.0,", "version: 1.20.1,"],
     [
@@ -212,23 +204,6 @@ CASES = [
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
     ("networks.vpc-sizes", "more-prefixes.sizes", [MORE_HOSTS, ALLOCATE, [ACME, "size: /25", "size: /32"]]),
     ("locks.hand-edits", "locks.allocations", [[LOCK, "a01-u07: globex-lab/lab", "a01-u07: acme-train/train"]]),
-    ("vpc-clusters.references", "vpc-clusters.kinds", [OTHER_CLUSTER]),
-    (
-        "vpc-clusters.references",
-        "vpc-clusters.kept",
-        [
-            OTHER_CLUSTER,
-            [LOCK, GIVEN, GIVEN + ", more_prefixes: {own: {kind: pods, prefix: 10.65.80.0/20, cluster: acme-train}}"],
-        ],
-    ),
-    (
-        "vpc-clusters.references",
-        "more-prefixes.kinds",
-        [
-            OTHER_CLUSTER,
-            [LOCK, GIVEN, GIVEN + ", more_prefixes: {more: {kind: pods, prefix: 10.65.80.0/20, cluster: acme-train}}"],
-        ],
-    ),
     (
         "references.cluster-references",
         "references.vm-references",
@@ -238,6 +213,7 @@ CASES = [
     ("inventory.halls", "inventory.host-duplicates", [OTHER_HALL]),
     ("inventory.halls", "inventory.racks", [OTHER_HALL]),
     ("inventory.host-duplicates", "inventory.rack-sizes", [COPIED_ROW]),
+    *CLUSTERS,
     *WORKLOADS,
 ]
 """Cause, consequence, and edits of the example that cause both. An edit with one item is a missing file."""
