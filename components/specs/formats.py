@@ -68,6 +68,9 @@ def cidr(value: object) -> object:
         msg = f"must be a network{of_ipv4(value)} like 10.64.0.0/16{_alone(value) or _near(value)}"
         raise ValueError(msg) from None
     if value != str(interface.network):
+        if interface.network.prefixlen == 0:
+            msg = "must be a network like 10.64.0.0/16; a prefix length of 0 means all addresses, correct it"
+            raise ValueError(msg)
         rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
         raise FormError(rule, str(interface.network))
     return value
