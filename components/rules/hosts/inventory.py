@@ -38,7 +38,7 @@ def host_duplicates(environment: Environment) -> Iterator[Problem]:
         pairs[row, first].append(duplicate)
     copies = {row: first for (row, first), same in pairs.items() if row != first and len(same) >= _COPIED}
     files = [inventory_file(host.hall) for host in environment.hosts]
-    copied = Counter(files[row] for row in copies)
+    copied, rows = Counter(files[row] for row in copies), rows_of(environment) if copies else []
     whole = {file for file, count in Counter(files).items() if 1 < count == copied[file]}
     for file in sorted(whole):
         source = files[copies[files.index(file)]]
@@ -50,7 +50,7 @@ def host_duplicates(environment: Environment) -> Iterator[Problem]:
         if copies.get(row) != first:
             yield from same
             continue
-        columns, there = listed(problem.path for problem in same), place(environment, *rows_of(environment)[first])
+        columns, there = listed(problem.path for problem in same), place(environment, *rows[first])
         text = f"repeats {columns} of {environment.hosts[first].host} ({there})"
         yield Problem(files[row], same[0].line, "", f"{text}; write the values of this host, or remove the row")
 

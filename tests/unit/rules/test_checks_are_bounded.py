@@ -21,10 +21,15 @@ def test_a_rule_stops_after_a_limit_of_problems_and_reports_it(monkeypatch: pyte
     duplicates = [problem for problem in check_data(doubled) if problem.rule == "inventory.host-duplicates"]
 
     expected = (
-        f"{HALL}:<a01-u05> host: 'a01-u01' is duplicated, first in {HALL}:<a01-u01>; correct one of the two",
-        f"{HALL}:<a01-u06> host: 'a01-u02' is duplicated, first in {HALL}:<a01-u02>; correct one of the two",
+        f"{HALL}:<a01-u05> : {_copy('a01-u01')}",
+        f"{HALL}:<a01-u06> : {_copy('a01-u02')}",
         f"{HALL}:<a01-u07> : rule stopped after 2 problems; fix those first",
     )
     assert [f"{problem.place} {problem.path}: {problem.text}" for problem in duplicates] == [
         resolved(line, LAPTOP) for line in expected
     ]
+
+
+def _copy(host: str) -> str:
+    columns = "host, boot_mac, serial, dpu_serial, bmc, slot"
+    return f"repeats {columns} of {host} ({HALL}:<{host}>); write the values of this host, or remove the row"
