@@ -88,6 +88,10 @@ class Refinement:
             return self._of_machines(replace(change, row=row), row)
         if change.kind == _CHART and change.manifest.name in _ON_DPUS:
             return _with(change, row, Effect.NONE, _BY_DPF)
+        return self._deleted(about, change, row) if change.path == DELETED else self._edited(change, row)
+
+    def _edited(self, change: Change, row: Row) -> Change:
+        """Return a change of an object that remains."""
         if change.kind == _RELEASE and change.path.startswith(_PATCHES):
             return self._of_patches(change, row)
         if change.kind == ROLLOUT_GROUP and _shrinks(change) and _pool_of(change) not in self._waiting:
@@ -96,7 +100,7 @@ class Refinement:
             return _with(change, row, Effect.IN_PLACE, _ADDED)
         if change.kind == _FLEET and _shrinks(change):
             return _with(change, row, Effect.DELETED, _SURPLUS.format(change.old - change.new))
-        return self._deleted(about, change, row) if change.path == DELETED else change
+        return change
 
     def _of_patches(self, change: Change, row: Row) -> Change:
         """Return a change of the patches of a release, which stop or start the members of an etcd for a restore."""
