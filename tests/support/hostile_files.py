@@ -248,8 +248,8 @@ FILES_OF_MISTAKES: dict[str, tuple[str, str, str]] = {
     ),
     "keys that nobody knows": (
         ACME,
-        "".join(f"key-{number}: 1\n" for number in range(9_000)),
-        "tenants/acme.yaml:6  key-5: and 8995 more like it (lines 6-9000)",
+        "vpcs:\n- name: acme\n" + "".join(f"  key-{number}: 1\n" for number in range(9_000)),
+        "tenants/acme.yaml:8  vpcs[0].key-5: and 8995 more like it (lines 8-9002)",
     ),
     "values that two readers read differently": (
         ACME,

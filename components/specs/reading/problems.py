@@ -46,6 +46,7 @@ class Undeclared(Struct):
     """A name that refers to no entry of a list."""
 
     name: str
+    """The name."""
     where: str
     """The list that lacks the name, such as ``namespaces of acme-train``."""
     declared: tuple[str, ...]

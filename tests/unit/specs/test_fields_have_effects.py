@@ -36,7 +36,6 @@ EXCEPTIONS = {
     "GoldenImage.supported": BY_PROPERTY,
     "FabricSpec.vnis": BY_LOOP,
     "InstanceType.ethernet_ports": PRINTED,
-    "KernelProfile.*": PRINTED,
     "KubeletSpec.*": BY_LOOP,
     "NamespaceSpec.edit_group": BY_PROPERTY,
     "NamespaceSpec.view_group": BY_PROPERTY,
