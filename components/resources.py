@@ -152,9 +152,11 @@ def child_name(component: str, item: Rendered) -> str:
 def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[Rendered], clusters: Clusters) -> None:
     """Register ``rendered`` as children of ``component``.
 
-    Awaited objects form a gate for later objects. Operators form gates separate from all other awaited objects. In
-    addition, an object depends on its namespace and on earlier objects that it refers to according to the table of
-    references. An object is therefore created before references to it, and deleted after all objects that refer to it.
+    Awaited objects form a gate for later objects. Operators form gates separate from all other awaited objects, and an
+    operator waits only for the operators that Flux installs before it, so that independent operators are installed in
+    parallel. In addition, an object depends on its namespace and on earlier objects that it refers to according to the
+    table of references. An object is therefore created before references to it, and deleted after all objects that
+    refer to it.
     When two objects are deleted in one update, the engine respects only direct edges between both, and no path through
     an unchanged object. All other objects are applied in parallel, because controllers resolve other dependencies and
     every edge costs time and state.
@@ -164,17 +166,22 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
     """
     known: dict[_Key, pulumi.Resource] = {}
     gate: list[Need] = []
+    operators: list[Need] = []
     for stage, items in groupby(rendered, _stage):
         children: list[Need] = []
         for item in items:
             cluster = clusters[item.cluster]
-            needs = [*gate, *(known[need] for need in _needs(item, clusters) if need in known)]
+            gates = gate if _is_operator(item) else [*gate, *operators]
+            needs = [*gates, *(known[need] for need in _needs(item, clusters) if need in known)]
             child = _resource(component, child_name(name, item), item, cluster, needs)
             children.append(_checked_ready(child, item, cluster.look))
             if isinstance(item, Manifest):
                 known[item.cluster, item.kind, item.name] = child
+        if stage is _Stage.OPERATOR:
+            operators += children
+        if stage is _Stage.AWAITED:
+            gate, operators = children, []
         if stage is not _Stage.UNAWAITED:
-            gate = children
             _GATES.setdefault(component, []).extend(child for child in children if isinstance(child, pulumi.Output))
 
 
@@ -205,23 +212,36 @@ def _stage(item: Rendered) -> _Stage:
     if isinstance(item, ManifestSet) or item.readiness is None:
         return _Stage.UNAWAITED
     # An operator installs the kinds of later objects, including other awaited objects.
-    return _Stage.OPERATOR if item.kind in OPERATORS else _Stage.AWAITED
+    return _Stage.OPERATOR if _is_operator(item) else _Stage.AWAITED
+
+
+def _is_operator(item: Rendered) -> bool:
+    return isinstance(item, Manifest) and item.kind in OPERATORS
 
 
 def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
     if item.namespace is not None:
         yield item.cluster, "Namespace", item.namespace
     if isinstance(item, Manifest):
-        targets = (*item.after, *_references(item.body), *_by_table(item))
+        targets = (*item.after, *_references(item.body), *(_by_flux(item) if _is_operator(item) else _by_table(item)))
         yield from dict.fromkeys((item.cluster, kind, name) for kind, name in targets)
         # The target namespace, in this or another cluster, must exist first: Flux retries a failure only after minutes.
         if target := item.body.get("spec", {}).get("targetNamespace"):
             yield from ((cluster, "Namespace", target) for cluster in clusters)
 
 
+def _by_flux(operator: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of the operators that Flux installs before ``operator``.
+
+    Flux does not order deletions. With these dependencies, an operator is deleted before the operators that it needs.
+    """
+    for dependency in operator.body["spec"].get("dependsOn", ()):
+        yield operator.kind, dependency["name"]
+
+
 def _by_table(item: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the references of ``item``, by its kind; none for operators, which Flux orders."""
-    for target, _, _ in references(item, references_table()) if item.kind not in OPERATORS else ():
+    """Yield kind and name of the references of ``item``, by its kind."""
+    for target, _, _ in references(item, references_table()):
         if target.cluster == item.cluster:
             yield target.kind.rpartition("/")[2], target.name
 

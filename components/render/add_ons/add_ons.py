@@ -25,7 +25,7 @@ from components.render.region.operators import Operator, sources, tenant_release
 from components.render.workloads import kueue, serving, slurm_pool
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
-from components.specs.struct import Struct, field
+from components.specs.struct import Struct, field, replace
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
@@ -69,12 +69,7 @@ class AddOnsInput(Struct):
                 for item in configurations(self.cluster, entry.namespace, self.facts.gpu_sharing)
             ),
             *sources(installed, self.cluster, self.pins),
-            *(
-                tenant_release(
-                    operator, self.cluster, self.pins, awaited=entry.gives in awaited or self._has_objects(entry)
-                )
-                for entry, operator in zip(self.add_ons, installed, strict=True)
-            ),
+            *self._releases(installed, awaited),
             *(without_agents(self.cluster) if mixed else ()),
             *(self._declared_hardware() if verified else ()),
             *(
@@ -99,6 +94,15 @@ class AddOnsInput(Struct):
             ),
             *alerts(self.facts, self.add_ons, self.installed),
         )
+
+    def _releases(self, installed: tuple[Operator, ...], awaited: tuple[Capability, ...]) -> Iterator[Manifest]:
+        """Yield the release of each add-on. The network is installed first and deleted last: hooks run in pods."""
+        network = tuple(entry.name for entry in self.add_ons if entry.gives is Capability.NETWORK)
+        for entry, operator in zip(self.add_ons, installed, strict=True):
+            waits = entry.gives in awaited or self._has_objects(entry)
+            release = tenant_release(operator, self.cluster, self.pins, awaited=waits)
+            after = () if entry.name in network else tuple((release.kind, name) for name in network)
+            yield replace(release, after=after)
 
     def _has_objects(self, entry: AddOn) -> bool:
         """Return whether objects of the kinds of ``entry`` may follow: of queues, or of a Slurm cluster."""

@@ -221,6 +221,37 @@ def test_awaited_objects_are_a_gate_and_operators_precede_other_awaited_objects(
     }
 
 
+def test_operators_wait_only_for_the_operators_that_flux_installs_first(run: Run) -> None:
+    ready = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
+    rendered = (
+        manifest("HelmRelease", "certificates", readiness=ready),
+        manifest("Issuer", "ca"),
+        manifest("HelmRelease", "metrics", readiness=ready, spec={"dependsOn": [{"name": "certificates"}]}),
+        manifest("HelmRelease", "logs", spec={"dependsOn": [{"name": "metrics"}, {"name": "elsewhere"}]}),
+        manifest("Kustomization", "hosts", readiness=ready),
+        manifest("Rule", "latency"),
+        manifest("Provider", "core", readiness=ready),
+        manifest("HelmRelease", "store", readiness=ready),
+        manifest("Bucket", "backups"),
+    )
+
+    found = children(run(lambda: Group("region", *rendered)))
+
+    waits = {name.removeprefix("region-"): item.dependencies - {"management", "region"} for name, item in found.items()}
+    first = {"region-helmrelease-certificates", "region-helmrelease-metrics", "region-kustomization-hosts"}
+    assert waits == {
+        "helmrelease-certificates": set(),
+        "issuer-ca": {"region-helmrelease-certificates"},
+        "helmrelease-metrics": {"region-helmrelease-certificates"},
+        "helmrelease-logs": {"region-helmrelease-metrics"},
+        "kustomization-hosts": set(),
+        "rule-latency": first,
+        "provider-core": first,
+        "helmrelease-store": {"region-provider-core"},
+        "bucket-backups": {"region-provider-core", "region-helmrelease-store"},
+    }
+
+
 def test_an_object_has_dependencies_without_a_reference_field(run: Run) -> None:
     rendered = (
         manifest("HelmRelease", "one"),
