@@ -15,6 +15,8 @@ from jacquard.providers.kube.objects import ObjectRef
 
 POLL_SECONDS = 1.0
 """Pause between two reads of an object; the first pauses are shorter."""
+_LONGER = 1.3
+"""Factor between two pauses: a wait ends at most about a quarter of its duration late."""
 OUTAGE_SECONDS = 15.0
 """Time during which a wait tolerates an overloaded or restarting server; repeated reads are harmless."""
 
@@ -210,4 +212,4 @@ def _poll(
         if cancelled.wait(min(pause, left)):
             msg = f"{ref}: waiting was cancelled with the run: {'; '.join(reasons)}"
             raise WaitCancelled(msg)
-        pause = min(pause * 2, POLL_SECONDS)
+        pause = min(pause * _LONGER, POLL_SECONDS)

@@ -73,7 +73,10 @@ _IN_TENANTS = (
 """Operators that run in each cluster of a tenant."""
 _P = ParamSpec("_P")
 _USER_AGENT = "rehearsal-operators"
-_PAUSE_SECONDS = 0.5
+_PAUSE_SECONDS = 0.1
+"""Minimum pause after a round with a change, because a change is often the first of several."""
+_CALM_PAUSE_SECONDS = 0.5
+"""Maximum pause after a round without a change."""
 _QUIET_PAUSE_SECONDS = 1.0
 _QUIET_ROUNDS = 10
 """Number of rounds without a change before the longer pause; an object in creation may be unchanged for fewer
@@ -228,6 +231,8 @@ def main() -> None:
         time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, busy_seconds))
         if quiet > _QUIET_ROUNDS:
             parts.servers.changed.wait(_STILL_SECONDS)
+        elif quiet:
+            parts.servers.changed.wait(_CALM_PAUSE_SECONDS)
 
 
 if __name__ == "__main__":

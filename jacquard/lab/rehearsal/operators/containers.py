@@ -6,7 +6,8 @@ reached.
 
 import base64
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.view import Object, View
@@ -93,9 +94,19 @@ def program_of(container: Object) -> Program | None:
     candidates = (program for program in PROGRAMS if f"/{repository}".endswith(f"/{program.image}"))
     program = next((candidate for candidate in candidates if candidate.command in {"", command}), None)
     try:
-        return program if program and binaries.path(program.name) else None
+        return program if program and _built(program.name) else None
     except ToolchainError:
         return None
+
+
+@cache
+def _built(name: str) -> Path:
+    """Return the path of a program, which does not move once it is built; a missing program is looked up again.
+
+    Raises:
+        ToolchainError: the program is not built.
+    """
+    return binaries.path(name)
 
 
 def is_run(deployment: Object, name: str) -> bool:
