@@ -16,6 +16,8 @@ TOOLCHAINS = ("auto", "vendor", "build")
 CLUSTER = "JACQUARD_CLUSTER"
 MONITORING = "JACQUARD_MONITORING"
 SPEED = "JACQUARD_SPEED"
+DEFAULT_SPEED = "4"
+"""Speed with which the local region is quick to start and its states remain observable."""
 NOW = "JACQUARD_NOW"
 MIGRATE_PROVIDERS = "JACQUARD_MIGRATE_PROVIDERS"
 DEPRECATED_SWITCH_TO = "JACQUARD_SWITCH_TO"
@@ -78,19 +80,19 @@ def monitoring() -> Monitoring:
 
 
 def speed() -> float:
-    """Return the factor by which simulated controllers are faster than declared in their files.
+    """Return the factor by which simulated hardware and controllers are faster than declared in their files.
 
     Raises:
         SettingError: the value is not a positive number.
     """
-    chosen = os.environ.get(SPEED) or "1"
+    chosen = os.environ.get(SPEED) or DEFAULT_SPEED
     try:
         factor = float(chosen)
     except ValueError:
         factor = 0.0
     if factor > 0 and math.isfinite(factor):
         return factor
-    message = f"{SPEED}: '{chosen}' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
+    message = f"{SPEED}: '{chosen}' is not a number above 0; write 1 for the declared durations, 10 for a tenth"
     raise SettingError(message)
 
 

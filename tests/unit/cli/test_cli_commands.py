@@ -208,7 +208,7 @@ def test_an_invalid_setting_is_reported_before_any_action(invoke: Invoke, monkey
     assert result.exit_code == 2
     assert result.stderr == (
         "error: JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME\n"
-        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast\n"
+        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the declared durations, 10 for a tenth\n"
     )
 
 

@@ -135,7 +135,7 @@ def test_a_wrong_setting_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setenv("JACQUARD_SPEED", "fast")
     assert main(["up", "lab"]) == 2
     assert capsys.readouterr().err == (
-        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast\n"
+        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the declared durations, 10 for a tenth\n"
     )
 
 

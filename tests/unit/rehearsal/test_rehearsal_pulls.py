@@ -19,7 +19,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the kubelets' clock, in seconds."""
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.delenv("JACQUARD_SPEED", raising=False)
+    monkeypatch.setenv("JACQUARD_SPEED", "1")
     return now
 
 

@@ -14,7 +14,7 @@ from jacquard.machine.errors import SettingError
 
 TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or build"
 CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"
-SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
+SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the declared durations, 10 for a tenth"
 NOW = "JACQUARD_NOW: 'banana' is not a time with an offset from UTC; write it like 2026-11-21T12:00:00Z"
 METRICS = "JACQUARD_METRICS_USER: must be set together with JACQUARD_METRICS_PASSWORD; set both or none"
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("cache")
         (settings.monitoring, settings.MONITORING, "", settings.Monitoring.UNCHANGED),
         (settings.monitoring, settings.MONITORING, "on", settings.Monitoring.ON),
         (settings.monitoring, settings.MONITORING, "off", settings.Monitoring.OFF),
-        (settings.speed, settings.SPEED, "", 1.0),
+        (settings.speed, settings.SPEED, "", 4.0),
         (settings.speed, settings.SPEED, "2.5", 2.5),
         (settings.metrics_login, settings.METRICS_USER, "", None),
         (settings.now, settings.NOW, "2026-12-24T12:00:00Z", dt.datetime(2026, 12, 24, 12, tzinfo=dt.UTC)),

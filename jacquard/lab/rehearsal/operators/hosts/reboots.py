@@ -24,7 +24,7 @@ from jacquard.machine import settings
 from jacquard.providers.kube.objects import dig
 
 BOOT_SECONDS = 6.0
-"""Time from power on to the start of the kubelet, at the usual speed."""
+"""Time from power on to the start of the kubelet, at a speed of 1."""
 _SIMULATED, _FAKE = NODES.split("=")
 """Annotation of nodes with a running simulated kubelet; the simulator ignores other nodes."""
 _BY_KUBELET = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
