@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from components.inputs.dpu_release import has_dpus
+from components.inputs.workloads.slurm import reservations_of
 from components.lookups.add_ons import node_tests
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.data_stores import made_etcd
@@ -52,6 +53,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         lets_dpus_go=region.dpus.release is not None and has_dpus(placed),
         windows=_windows(environment, placed),
         tests=node_tests(environment, placed),
+        reservations=reservations_of(environment, placed),
         slos=region.slos,
         thresholds=region.thresholds,
         audited=region.log_store is not None,

@@ -79,6 +79,12 @@ class Api:
                 raise
             return None
 
+    def ask(self, namespace: str, service: str, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Return the JSON that a Service, ``name:port``, answers at ``path``; the API server forwards the request."""
+        return self._send(
+            "GET", f"{_base('v1')}/namespaces/{namespace}/services/{service}/proxy{path}", headers=headers
+        )
+
     def note(self, version: str, plural: str, body: dict[str, Any], notes: Mapping[str, str | None]) -> None:
         """Set annotations of an object that has not changed since it was read; None removes an annotation."""
         metadata = {"annotations": notes, "resourceVersion": body["metadata"]["resourceVersion"]}
@@ -114,12 +120,18 @@ class Api:
         self._send("DELETE", _path(version, plural, body), {"preconditions": same})
 
     def _send(
-        self, method: str, path: str, body: dict[str, Any] | None = None, *, patch: str = "merge-patch+json"
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        patch: str = "merge-patch+json",
+        headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         kind = patch if method == "PATCH" else "json"
-        headers = {**self._login, "Content-Type": f"application/{kind}"}
+        sent = {**self._login, "Content-Type": f"application/{kind}", **(headers or {})}
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._server + path, data, headers, method=method)  # noqa: S310 - https only
+        request = urllib.request.Request(self._server + path, data, sent, method=method)  # noqa: S310 - https only
         with urllib.request.urlopen(request, timeout=_SECONDS, context=self._context) as answer:  # noqa: S310
             return dict(json.load(answer))
 

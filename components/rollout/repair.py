@@ -2,6 +2,7 @@
 
 import math
 
+from components.lookups.node_tests import burn_in_minutes
 from components.lookups.pools import declared_spares
 from components.lookups.spares import spares_for
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
@@ -49,6 +50,13 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
     queued = provisioning_turns(_most_hosts(environment, cluster)) * turn
     queued += math.ceil(len(environment.hosts) / INSTALLED_AT_ONCE) * steps.dpu_minutes
     return pool.health.node_startup_timeout_seconds + queued * _MINUTE
+
+
+def replacement_minutes(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return the expected duration of a node's replacement, from the end of its drain until its burn-in has passed."""
+    steps = environment.region.nodes.durations or _UNMEASURED
+    turn = steps.deprovision_minutes + steps.boot_minutes + steps.join_minutes
+    return turn + burn_in_minutes(environment, pool)
 
 
 def _updates_firmware(environment: Environment) -> bool:

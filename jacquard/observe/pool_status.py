@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from components.lookups.pools import pools, wanted_nodes
+from components.programs.slurm_reservations import HOOK
 from components.render.labels import FINGERPRINT
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_rollout import opening_text
@@ -31,8 +32,8 @@ from jacquard.providers.kube.objects import dig
 
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 _DEPLOYMENT = "cluster.x-k8s.io/deployment-name"
-_DRAINING = "DrainingNode"
-"""Reason of a Machine's condition Deleting while its node is drained."""
+_DRAINING, _HELD = "DrainingNode", "WaitingForPreDrainHook"
+"""Reasons of a Machine's condition Deleting while its node is drained, and while a hook holds it before that."""
 _REASONS_SHOWN = 3
 
 
@@ -152,7 +153,8 @@ class Pools:
             why = [_in_burn_in(burn_in, total)]
         elif why := rest or _unsettled(deployment, machines, total):
             waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
-            why = [*waits, *unpulled, *_drains(every), *why, *_hints(self.seen, cluster, name, machines)]
+            why = [*waits, *unpulled, *_held(every), *_drains(every), *why]
+            why += _hints(self.seen, cluster, name, machines)
         return Group(
             name=name,
             failure_domain=domain,
@@ -230,6 +232,14 @@ def _old_images(pinned: str, images: Counter[str]) -> list[str]:
         for image, count in sorted(images.items())
         if image != pinned
     ]
+
+
+def _held(machines: list[Object]) -> list[str]:
+    """Return the reservations of Slurm that hold deleted machines, at most three lines."""
+    held = [body for body in machines if condition(body, "Deleting").get("reason") == _HELD]
+    reserved = [(key(body)[1], dig(body, "metadata", "annotations", HOOK)) for body in held]
+    lines = [f"{name} waits for the end of Slurm's reservation {value}" for name, value in reserved if value]
+    return lines[:_REASONS_SHOWN]
 
 
 def _drains(machines: list[Object]) -> list[str]:

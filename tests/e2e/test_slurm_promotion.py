@@ -1,13 +1,15 @@
-"""A promotion of a Slurm pool in a local region: a node is replaced once the job on it has ended.
+"""A promotion of a Slurm pool in a local region: a node is replaced once its job and its reservation have ended.
 
-API servers, scheduler, Cluster API and Slinky's operator are real. Hosts and kubelets are simulated, and a stand-in
-answers for slurmrestd: a job is the state ALLOCATED of a Slurm node. Slurm itself does not run.
+API servers, scheduler, Cluster API, Slinky's operator and the program that reads reservations are real. Hosts and
+kubelets are simulated, and a stand-in answers for slurmrestd: a job is the state ALLOCATED of a Slurm node. The API
+server of the tenant's cluster reaches it as its HTTP proxy. Slurm itself does not run.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +17,10 @@ import pytest
 from broken_nodes import MACHINE
 from fake_slurmrestd import FakeSlurmrestd
 from local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, NEXT, edit, edit_pools, region_of
+from pools_of_four import CLUSTER, NEXT, PAST, edit, edit_pools, region_of
 from programs import Programs
 
+from components.programs.slurm_reservations import HOOK
 from components.render.labels import NODE_POOL
 from components.render.workloads.slurm_pool import LOCK, NAMESPACE
 from jacquard.lab.rehearsal import ports
@@ -31,7 +34,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 POOL, NODES = "train", ("train-0", "train-1")
 PROTECTED = "nodeset.slinky.slurm.net/pod-protect"
 KEYS = ("slurm.key", "jwt.key")
-SECONDS = 300
+SECONDS, DAY_SECONDS = 300, 86_400
 Object = dict[str, Any]
 
 
@@ -69,6 +72,20 @@ class Slurm:
             for name in NODES
             if f"Pod {NAMESPACE}/{name}: waiting for completion" in item.get("message", "")
             if (item["type"], item["reason"]) == ("Deleting", "DrainingNode")
+        ]
+
+    def hooks(self) -> dict[str, str]:
+        """Return the reservation of each held Machine by uid."""
+        notes = {uid: dig(machine, "metadata", "annotations", HOOK) for uid, machine in self.machines().items()}
+        return {uid: str(name) for uid, name in notes.items() if name}
+
+    def held(self) -> list[str]:
+        """Return the uids of deleted Machines that Cluster API does not drain yet."""
+        return [
+            uid
+            for uid, machine in self.machines().items()
+            for item in dig(machine, "status", "conditions") or ()
+            if (item["type"], item["reason"]) == ("Deleting", "WaitingForPreDrainHook")
         ]
 
     def evict(self, name: str) -> str:
@@ -110,6 +127,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     try:
         with deleted_at_exit(region_of(folder, {"services": {"nodes": 1}, POOL: train}, racks=1)) as region:
             edit(region, _with_slurm)
+            region.variables |= {"HTTP_PROXY": slurmrestd.url, "NO_PROXY": ports.LOOPBACK}
             region.up()
             secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "slurm-keys", "namespace": NAMESPACE}}
             data = dict.fromkeys(KEYS, os.urandom(64).hex())
@@ -190,3 +208,39 @@ def test_slurm_uses_the_new_nodes(slurm: Slurm) -> None:
     wait_until(resumed, timeout_seconds=SECONDS, what="Slurm's pods run on the new nodes, which are not drained")
     homes = {pod["spec"]["nodeName"] for pod in slurm.pods().values()}
     assert homes == slurm.nodes().keys()
+
+
+def test_a_node_is_replaced_after_the_reservation_that_began_before_its_replacement(slurm: Slurm) -> None:
+    region, before, pods = slurm.region, slurm.machines(), slurm.pods()
+    now = time.time()
+    for name in NODES:
+        slurm.slurmrestd.reserve(f"thesis-{name}", name, now, now + DAY_SECONDS)
+    expected = {f"thesis-{name}" for name in NODES}
+    wait_until(lambda: set(slurm.hooks().values()) == expected, timeout_seconds=SECONDS, what="Machines have hooks")
+    edit_pools(region, {POOL: {"image": PAST}})
+    promoted = region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{POOL}", "--to", PAST, "--all")
+    assert promoted.code == 0, promoted.text
+    running, left = region.start(*UP), set(before)
+    while left:
+        wait_until(slurm.held, timeout_seconds=SECONDS, what="a Machine waits for its reservation", during=running)
+        [machine] = slurm.held()
+        name = slurm.hooks()[machine]
+        assert f"waits for the end of Slurm's reservation {name}" in json.dumps(region.status())
+        assert slurm.held() == [machine]
+        assert not any(node["spec"].get("unschedulable") for node in slurm.nodes().values())
+        job = name.removeprefix("thesis-")
+        assert slurm.slurmrestd.nodes[job]["state"] == ["IDLE"]
+        assert slurm.pods()[job]["metadata"]["uid"] == pods[job]["metadata"]["uid"]
+
+        slurm.slurmrestd.reservations[:] = [item for item in slurm.slurmrestd.reservations if item["name"] != name]
+        left.remove(machine)
+        wait_until(
+            lambda machine=machine: machine not in slurm.machines(),
+            timeout_seconds=SECONDS,
+            what=f"the node of {job} is replaced",
+            during=running,
+        )
+
+    ended = region.end_of(running)
+    assert ended.code == 0, ended.text
+    assert not slurm.machines().keys() & before.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -37,7 +38,8 @@ class Unpacked:
 
 def unpacked(name: str, packages: Iterable[str]) -> Unpacked:
     """Return ``packages``, downloaded once as ``name``; skip the test if the download fails."""
-    root = paths.cache() / "debian" / name
+    packages = sorted(packages)
+    root = paths.cache() / "debian" / f"{name}-{hashlib.sha256(' '.join(packages).encode()).hexdigest()[:8]}"
     if not root.exists():
         if not (shutil.which("apt-get") and shutil.which("dpkg")):
             pytest.skip(f"NO {name.upper()}: it comes from Debian's packages, and this is no Debian")

@@ -1,6 +1,7 @@
-"""A stand-in for slurmrestd: nodes, their jobs, and the updates of Slinky's operator.
+"""A stand-in for slurmrestd: nodes, their jobs, reservations, and the updates of Slinky's operator.
 
-The operator reaches it as its HTTP proxy, since the name of the Service does not resolve outside a cluster. It accepts
+The operator and API servers reach it as their HTTP proxy, since the name of the Service does not resolve outside a
+cluster, and its pod has no network. It accepts
 every update. As slurmctld (SLURM:src/slurmctld/node_mgr.c, ``update_node``), it adds the flag DRAIN to the state of a
 node, and removes the flag when the node is undrained or resumed; jobs on the node continue.
 """
@@ -15,7 +16,7 @@ from typing import Any
 
 _DRAIN = "DRAIN"
 """Flag in the state of a node that accepts no further jobs."""
-_LISTS = ("jobs", "pings", "reservations", "partitions", "errors", "warnings")
+_LISTS = ("jobs", "pings", "partitions", "errors", "warnings")
 
 
 class FakeSlurmrestd:
@@ -23,7 +24,8 @@ class FakeSlurmrestd:
 
     def __init__(self, nodes: Iterable[str]) -> None:
         self.nodes: dict[str, dict[str, Any]] = {name: {"name": name, "state": ["IDLE"]} for name in nodes}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.nodes))
+        self.reservations: list[dict[str, Any]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.nodes, self.reservations))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def start_job(self, node: str) -> None:
@@ -34,6 +36,14 @@ class FakeSlurmrestd:
         """End the job of a node, which stays drained if it was."""
         self.nodes[node]["state"] = ["IDLE", *self.nodes[node]["state"][1:]]
 
+    def reserve(self, name: str, node: str, start: float, end: float) -> None:
+        """Create a reservation of a node, with times in seconds since 1970."""
+        times = {
+            key: {"set": True, "infinite": False, "number": int(time)}
+            for key, time in (("start_time", start), ("end_time", end))
+        }
+        self.reservations.append({"name": name, "node_list": node, "flags": ["SPEC_NODES"], **times})
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
@@ -43,7 +53,7 @@ class FakeSlurmrestd:
         self._server.server_close()
 
 
-def _handler(nodes: dict[str, dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
+def _handler(nodes: dict[str, dict[str, Any]], reservations: list[dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             name = self._node()
@@ -63,7 +73,8 @@ def _handler(nodes: dict[str, dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, found: list[dict[str, Any]]) -> None:
             moment = {"set": True, "infinite": False, "number": 1}
-            body = {"nodes": found, "last_update": moment, "last_backfill": moment, **{key: [] for key in _LISTS}}
+            lists = {**{key: [] for key in _LISTS}, "nodes": found, "reservations": reservations}
+            body = {**lists, "last_update": moment, "last_backfill": moment}
             data = json.dumps(body).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")

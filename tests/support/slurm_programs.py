@@ -1,4 +1,4 @@
-"""Slurm's real daemons from Debian packages, in a folder of the test: slurmdbd, or slurmctld with one node."""
+"""Slurm's real daemons from Debian packages in a folder of the test: slurmdbd, or slurmctld with one node."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ _PACKAGES = (
     "libfreeipmi17",
     "libipmidetect0",
     "libdbus-1-3",
+    "slurmrestd",
+    "slurm-wlm-jwt-plugin",
+    "libjwt0",
+    "libb64-0d",
+    "libjansson4",
+    "libhttp-parser2.9",
+    "libjson-c5",
+    "libyaml-0-2",
 )
 _START_SECONDS = 60
 _HOST = "localhost"
@@ -76,9 +84,9 @@ class SlurmPrograms:
         path.write_text("".join(f"{key}={value}\n" for part in settings for key, value in part.items()))
         path.chmod(0o600)
 
-    def start(self, name: str, *arguments: str) -> None:
-        """Start a daemon."""
-        self._programs.start(name, str(self.daemon(name)), *arguments, **self._variables)
+    def start(self, name: str, *arguments: str, **variables: str) -> None:
+        """Start a daemon with further environment variables."""
+        self._programs.start(name, str(self.daemon(name)), *arguments, **self._variables, **variables)
 
     def start_munge(self) -> None:
         """Start MUNGE, by which daemons authenticate each other."""
@@ -87,9 +95,17 @@ class SlurmPrograms:
         self.start("munged", "--foreground", "--force", *options)
 
     def daemon(self, name: str) -> Path:
-        """Return the path of a daemon. Debian adds the name of the workload manager to some of them."""
+        """Return the path of a daemon, with the name that Debian's alternatives give it.
+
+        Daemons compare their name, for example before they load ``AuthAltTypes``.
+        """
         renamed = self._tools.root / "usr/sbin" / f"{name}-wlm"
-        return renamed if renamed.exists() else renamed.with_name(name)
+        if not renamed.exists():
+            return renamed.with_name(name)
+        link = self._folder / name
+        if not link.is_symlink():
+            link.symlink_to(renamed)
+        return link
 
     @property
     def _variables(self) -> dict[str, str]:

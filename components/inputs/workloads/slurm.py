@@ -6,9 +6,13 @@ from components.inputs.buckets import offered_buckets
 from components.lookups.network.dns import has_names
 from components.lookups.network.pod_ports import joins_host_network, ports_of_node
 from components.lookups.pools import PlacedCluster, wanted_nodes
+from components.render.pools.pool_rollout import waits_for_jobs
+from components.render.program_pods import TOOL
 from components.render.region.dns import domain_of
 from components.render.workloads.slurm import LOGIN, SlurmInput, images_of
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool
+from components.render.workloads.slurm_reservations import SlurmReservations
+from components.rollout.repair import replacement_minutes
 from components.specs.environment import Environment
 from components.specs.keys import login_key, pool_key
 from components.specs.pools.node_pool import NodePoolSpec
@@ -33,6 +37,21 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Slur
         buckets=tuple(offered_buckets(environment, placed, lambda namespace: namespace == NAMESPACE)),
         public_address=public,
         host_name=f"{LOGIN}.{domain_of(name, dns)}" if named and dns else None,
+    )
+
+
+def reservations_of(environment: Environment, placed: PlacedCluster) -> SlurmReservations | None:
+    """Return the reservations of a cluster's Slurm cluster; None without pools whose drains wait for jobs."""
+    spec = placed.cluster.slurm
+    named = spec.pools if spec else ()
+    pools = [pool for pool in placed.cluster.pools if pool.name in named and waits_for_jobs(pool)]
+    if spec is None or not pools:
+        return None
+    return SlurmReservations(
+        cluster=placed.cluster.name,
+        keys_secret=spec.keys_secret,
+        replacement_seconds={pool.name: 60 * replacement_minutes(environment, pool) for pool in pools},
+        image=str(environment.versions.tool(TOOL)),
     )
 
 

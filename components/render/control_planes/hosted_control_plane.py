@@ -15,6 +15,7 @@ from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.network.dpu_release import in_cluster
 from components.render.objects import manifest, reference
 from components.render.pools.pool_windows import PoolWindows, render_windows
+from components.render.workloads.slurm_reservations import SlurmReservations
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.region.region import ControlPlaneBackend
@@ -32,6 +33,8 @@ class HostedControlPlaneInput(ControlPlane):
     """Maintenance window for rollouts of the cluster's pools; None if rollouts are not restricted."""
     tests: NodeTests | None = None
     """Tests of the cluster's nodes; None if no node is tested."""
+    reservations: SlurmReservations | None = None
+    """Reservations of the cluster's Slurm cluster; None without pools that respect them."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one control plane, in the order in which they are applied.
@@ -58,6 +61,7 @@ def _programs(plane: HostedControlPlaneInput) -> Iterator[ManifestSet]:
     items = (
         *(render_windows(plane.windows, name, labels) if plane.windows else ()),
         *(plane.tests.in_management(labels) if plane.tests else ()),
+        *(plane.reservations.in_management(labels) if plane.reservations else ()),
         *(in_cluster(name, labels) if plane.lets_dpus_go else ()),
     )
     if items:

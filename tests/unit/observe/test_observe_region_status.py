@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from backend_objects import conditions
 
+from components.programs.slurm_reservations import HOOK
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.struct import asdict
@@ -88,16 +89,17 @@ def change(kind: str, name: str, edit: Callable[[Object], None]) -> Callable[[Ob
     return lambda seen: edit(find(seen, kind, name))
 
 
-def drained(body: Any) -> None:
-    body["metadata"]["deletionTimestamp"] = "2026-11-21T13:00:00Z"
-    message = (
-        "Drain not completed yet (started at 2026-11-21T13:00:01Z):\n* Pod acme/job-0: waiting for completion\n"
-        "after them the following Pods will be evicted: a/b"
-    )
-    condition = {"type": "Deleting", "status": "True", "reason": "DrainingNode", "message": message}
+def deleted(body: Any, reason: str, *lines: str) -> None:
+    body["metadata"] |= {"deletionTimestamp": "2026-11-21T13:00:00Z", "annotations": {HOOK: "thesis"}}
+    condition = {"type": "Deleting", "status": "True", "reason": reason, "message": "\n".join(lines)}
     body["status"]["conditions"] = [condition]
 
 
+DRAINED = (
+    "Drain not completed yet (started at 2026-11-21T13:00:01Z):",
+    "* Pod acme/job-0: waiting for completion",
+    "after them the following Pods will be evicted: a/b",
+)
 UNSETTLED = {
     "a change the controller has not seen": (
         change("MachineDeployment", TRAIN, lambda body: body["metadata"].update(generation=3)),
@@ -144,12 +146,16 @@ UNSETTLED = {
         ["4 of 5 nodes ready, 4 machines exist"],
     ),
     "a machine that goes and waits for jobs": (
-        change("Machine", f"{TRAIN}-0", drained),
+        change("Machine", f"{TRAIN}-0", lambda body: deleted(body, "DrainingNode", *DRAINED)),
         [
             f"{TRAIN}-0 is being drained: Pod acme/job-0: waiting for completion",
             f"{TRAIN}-0 is being drained: after them the following Pods will be evicted: a/b",
             "4 of 5 nodes ready, 4 machines exist",
         ],
+    ),
+    "a machine that goes and waits for a reservation": (
+        change("Machine", f"{TRAIN}-0", lambda body: deleted(body, "WaitingForPreDrainHook")),
+        [f"{TRAIN}-0 waits for the end of Slurm's reservation thesis", "4 of 5 nodes ready, 4 machines exist"],
     ),
 }
 

@@ -68,19 +68,21 @@ def test_a_kubeconfig_of_several_clusters_is_refused(tmp_path: Path) -> None:
 def test_paths_of_core_and_other_groups(monkeypatch: pytest.MonkeyPatch, context: Context) -> None:
     api, sent = Api("https://server", {}, context, "test"), []  # type: ignore[arg-type]  # unused here
 
-    def send(method: str, path: str, _body: Any = None, *, patch: str = "") -> dict[str, Any]:
-        sent.append((method, path, patch))
+    def send(method: str, path: str, _body: Any = None, *, patch: str = "", headers: Any = None) -> dict[str, Any]:
+        sent.append((method, path, patch if headers is None else headers))
         return {"items": [], "metadata": {}}
 
     monkeypatch.setattr(api, "_send", send)
     list(api.items("v1", "pods", fieldSelector="spec.nodeName=a"))
     list(api.items("batch/v1", "jobs", "node-tests"))
+    api.ask("a", "b:80", "/c", {"d": "e"})
     api.create("batch/v1", "jobs", "node-tests", {})
     api.merge_conditions("v1", "nodes", {"metadata": {"name": "a", "uid": "u"}}, [])
 
     assert sent == [
         ("GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Da&limit=500&continue=", ""),
         ("GET", "/apis/batch/v1/namespaces/node-tests/jobs?limit=500&continue=", ""),
+        ("GET", "/api/v1/namespaces/a/services/b:80/proxy/c", {"d": "e"}),
         ("POST", "/apis/batch/v1/namespaces/node-tests/jobs?fieldManager=test", ""),
         ("PATCH", "/api/v1/nodes/a/status?fieldManager=test", "strategic-merge-patch+json"),
     ]
