@@ -212,7 +212,9 @@ class NodePoolSpec(CheckedSpec):
             yield ConstraintViolation(f"has {sizes}; write one of the two")
         for name in ("min_nodes", "max_nodes") if self.autoscaling else ():
             if getattr(self, name) is None:
-                yield ConstraintViolation("is required with autoscaling; add it", (name,))
+                known = name == "max_nodes" and self.nodes
+                remedy = f"write max_nodes: {self.nodes} or more" if known else "add it"
+                yield ConstraintViolation(f"is required with autoscaling; {remedy}", (name,))
         ladder = [(name, getattr(self, name)) for name in ("min_nodes", "nodes", "max_nodes")]
         for (low, least), (high, most) in pairwise((name, count) for name, count in ladder if count is not None):
             if least > most:

@@ -38,7 +38,10 @@ def _said(**sizes: Any) -> dict[str, str]:
 def test_autoscaling_needs_both_bounds() -> None:
     assert _said(nodes=4, autoscaling=True) == {
         "min_nodes": "is required with autoscaling; write min_nodes: 0",
-        "max_nodes": "is required with autoscaling; write max_nodes: 1",
+        "max_nodes": "is required with autoscaling; write max_nodes: 4 or more",
+    }
+    assert _said(racks=4, min_nodes=0, autoscaling=True) == {
+        "max_nodes": "is required with autoscaling; write max_nodes: 1"
     }
 
 
