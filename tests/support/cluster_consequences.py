@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-ACME, GLOBEX, LOCK = "tenants/acme.yaml", "tenants/globex.yaml", "allocations.lock.yaml"
+ACME, GLOBEX, LOCK, REGION = "tenants/acme.yaml", "tenants/globex.yaml", "allocations.lock.yaml", "region.yaml"
 GIVEN = "load_balancers: 10.65.17.0/26"
 """End of the first VPC in the lock file, after which manual edits insert text."""
 
@@ -17,6 +17,29 @@ ENDLESS = [
     "name: lab, instance_type: h100-ib-8, nodes: 4",
     "name: lab, instance_type: h100-ib-8, nodes: 4, min_nodes: 1, max_nodes: 4000, autoscaling: true",
 ]
+
+ENDLESS_REGION = [
+    [
+        REGION,
+        "  backend: metal3\n",
+        "  backend: metal3\n  free_hosts: one\n  controllers: [{name: one, boot: virtual-media, max_hosts: 100}]\n",
+    ],
+    [
+        REGION,
+        "  metrics: {size: 50Gi, storage_class: local-nvme}\n",
+        (
+            "  metrics: {size: 50Gi, storage_class: local-nvme, address: 10.3.0.249}\n"
+            "  logs: {size: 200Gi, storage_class: local-nvme}\n"
+        ),
+    ],
+    [],
+    [
+        ACME,
+        "nodes: 4\n",
+        "nodes: 4\n        min_nodes: 1\n        max_nodes: 5000\n        autoscaling: true\n",
+    ],
+]
+"""A region with stores and a controller of hosts, and a pool larger than all of them."""
 
 CLUSTERS: list[tuple[str, str, list[list[str]]]] = [
     ("vpc-clusters.references", "vpc-clusters.kinds", [OTHER_CLUSTER]),
@@ -43,6 +66,17 @@ CLUSTERS: list[tuple[str, str, list[list[str]]]] = [
             "capacity.vpc-capacity",
             "contracts.contracted-nodes",
             "locks.allocations",
+        )
+    ),
+    *(
+        ("contracts.autoscaling", consequence, ENDLESS_REGION)
+        for consequence in (
+            "capacity.cluster-size",
+            "capacity.controller-load",
+            "capacity.controllers",
+            "capacity.data-store-capacity",
+            "logs.size",
+            "observability.size",
         )
     ),
 ]

@@ -11,7 +11,7 @@ from workload_consequences import WORKLOADS
 
 from components.rules import consequences
 from components.rules.checks import descriptions
-from components.rules.consequences import EXPLAINS
+from components.rules.explanations import EXPLAINS
 from components.rules.rule import rule_name
 from components.rules.tables import ALL
 
