@@ -18,6 +18,7 @@ _GROUP = "alerts"
 _STARTS = 10
 _SAMPLES = re.compile(r"x(\d+)$")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
+_SELECTED = ("cluster", "namespace", "cronjob")
 _STEP = 5
 """Minutes between the times at which no alert may fire."""
 
@@ -92,13 +93,10 @@ def _test(
     name: str, rule: Mapping[str, Any], series: Mapping[str, str], shown: list[tuple[int, list[Any]]]
 ) -> dict[str, Any]:
     about = {"groupname": _GROUP, "alertname": rule["alert"]}
-    cluster = cluster_of(rule)
     return {
         "name": name,
         "interval": "1m",
-        "input_series": [
-            {"series": key.replace("$cluster", cluster), "values": values} for key, values in series.items()
-        ],
+        "input_series": [{"series": _filled(key, rule), "values": values} for key, values in series.items()],
         "alert_rule_test": [
             {"eval_time": f"{at}m", **about, "exp_alerts": alerts}
             for at, alerts in sorted(shown, key=lambda item: item[0])
@@ -108,12 +106,25 @@ def _test(
 
 def cluster_of(rule: Mapping[str, Any]) -> str:
     """Return the cluster that the expression of ``rule`` selects; empty if there is none."""
-    found = re.search(r'cluster="([^"]*)"', rule["expr"])
+    return _selected(rule, "cluster")
+
+
+def _selected(rule: Mapping[str, Any], label: str) -> str:
+    found = re.search(rf'\b{label}="([^"]*)"', rule["expr"])
     return found[1] if found else ""
 
 
+def _filled(text: str, rule: Mapping[str, Any]) -> str:
+    """Return ``text`` with the labels that the expression of ``rule`` selects."""
+    for label in _SELECTED:
+        text = text.replace(f"${label}", _selected(rule, label))
+    return text
+
+
 def _labels(rule: Mapping[str, Any], case: Case) -> dict[str, str]:
-    of_series = dict(_LABEL.findall(next(iter(case.fault)))) if case.labels is None else dict(case.labels)
+    of_series = (
+        dict(_LABEL.findall(_filled(next(iter(case.fault)), rule))) if case.labels is None else dict(case.labels)
+    )
     return {**of_series, **rule["labels"]}
 
 

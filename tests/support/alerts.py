@@ -66,7 +66,7 @@ def _alerts(item: Manifest) -> Iterator[Alert]:
 def every_alert() -> tuple[Alert, ...]:
     """Return one alert for each rendered rule: of the reference environments, and with all add-ons and node checks.
 
-    Rules that differ only in the name of a cluster or in a list of namespaces count as one.
+    Rules that differ only in the name of a cluster, namespace or CronJob, or in a list of namespaces, count as one.
     """
     more = [alert for add_ons in _ADD_ONS for item in _inside(add_ons) for alert in _alerts(item)]
     rules = {_shape(alert.rule): alert for alert in (*(a for name in REFERENCES for a in alerts_of(name)), *more)}
@@ -83,7 +83,11 @@ def _inside(add_ons: tuple[str, ...]) -> tuple[Manifest, ...]:
 
 
 def _shape(rule: Mapping[str, Any]) -> tuple[str, str, str]:
-    return rule["alert"], re.sub('cluster="[^"]*"|namespace=~"[^"]*"', "", rule["expr"]), rule["for"]
+    return (
+        rule["alert"],
+        re.sub('(cluster|namespace|cronjob)="[^"]*"|namespace=~"[^"]*"', "", rule["expr"]),
+        rule["for"],
+    )
 
 
 def fired(name: str) -> Iterator[dict[str, str]]:

@@ -7,8 +7,10 @@ from typing import Any
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
 from components.render.manifest import Manifest
 from components.render.platform_pods import cron_job, upload
-from components.specs.control_planes.data_stores import BackupSpec
+from components.specs.control_planes.data_stores import RUN_HOURS, BackupSpec
+from components.specs.schedules import longest_interval_minutes
 from components.specs.struct import Struct
+from components.specs.times import HOUR_MINUTES
 
 SNAPSHOT_TOOL = "etcd"
 UPLOAD_TOOL = "rclone"
@@ -18,7 +20,7 @@ _SNAPSHOTS = "/snapshots"
 _DIGITS, _RANDOM, _LONGEST_BASE = 8, 5, 58
 """Digits of the minutes since 1970 (until the year 2160), random characters of a pod's name, and maximum length of the
 rest of the name."""
-_SECONDS = 3600
+_SECONDS = 3600 * RUN_HOURS
 """Deadline of a backup in seconds. A run is aborted after this time so that the next run can start."""
 
 
@@ -28,6 +30,12 @@ class Backup(Struct):
     spec: BackupSpec
     snapshot_image: str
     upload_image: str
+
+    @property
+    def recovery_point_minutes(self) -> int:
+        """Return the maximum age of the newest snapshot, in minutes."""
+        hours = self.spec.recovery_point_hours
+        return 2 * longest_interval_minutes(self.spec.schedule) if hours is None else hours * HOUR_MINUTES
 
 
 def backup_name(etcd: str) -> str:

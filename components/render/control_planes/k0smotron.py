@@ -19,9 +19,10 @@ from components.render import labels as keys
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE_IPV6
 from components.render.control_planes.api_server import Files, feature_gates, files, flags
 from components.render.control_planes.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
-from components.render.control_planes.etcd_backup import render_backup
+from components.render.control_planes.etcd_alerts import etcd_alerts
 from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_defragmentation import RULE
+from components.render.control_planes.etcd_upkeep import render_saved
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
@@ -60,15 +61,17 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the monitoring, disruption budgets and backup of the control plane, then the control plane itself."""
     name, labels = control_plane.spec.name, control_plane.labels
     store = control_plane.data_store
-    dedicated, backup = (False, None) if isinstance(store, DataStoreSpec) else (True, store.upkeep.backup)
+    made = None if isinstance(store, DataStoreSpec) else store
+    etcd = f"{name}-etcd"
+    alerts = etcd_alerts(name, (name, etcd), made, control_plane.thresholds) if made else ()
     servers, replicas = {**_pods(name), _SERVERS: "true"}, control_plane.spec.control_plane.replicas
     return (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name, labels[keys.TENANT])]),
-        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=dedicated),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=alerts),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
-        *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if dedicated else ()),
-        *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),
+        *(quorum_budget(etcd, _members(name), replicas, namespace=name, labels=labels) if made else ()),
+        *(render_saved(etcd, name, labels, _etcd(name), made, folder=name, nodes=control_plane.nodes) if made else ()),
         _control_plane(control_plane),
     )
 

@@ -12,6 +12,8 @@ from components.render import labels as keys
 from components.render.control_planes import kamaji_etcd
 from components.render.control_planes.api_server import Files, feature_gates, files, flags
 from components.render.control_planes.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
+from components.render.control_planes.etcd_alerts import etcd_alerts
+from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
@@ -115,10 +117,10 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the dedicated etcd if the cluster has one, the monitoring, and last the control plane."""
     store, account = control_plane.data_store, _account(control_plane)
     if isinstance(store, DataStoreSpec):
-        return (*_monitors(control_plane, etcd=False), account, _control_plane(control_plane, store.name))
+        return (*_monitors(control_plane), account, _control_plane(control_plane, store.name))
     return (
         *kamaji_etcd.render(control_plane, store),
-        *_monitors(control_plane, etcd=True),
+        *_monitors(control_plane, store),
         account,
         _control_plane(control_plane, kamaji_etcd.main_store(control_plane)),
     )
@@ -228,12 +230,14 @@ def budget(name: str, replicas: int, *, namespace: str, labels: Mapping[str, str
     return serving_budget(f"{name}-control-plane", _pods(name), replicas, namespace=namespace, labels=labels)
 
 
-def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...]:
-    name, labels = control_plane.spec.name, control_plane.labels
+def _monitors(control_plane: ControlPlane, etcd: MadeEtcd | None = None) -> tuple[Manifest, ...]:
+    name, labels, limits = control_plane.spec.name, control_plane.labels, control_plane.thresholds
+    main = kamaji_etcd.main_store(control_plane)
+    alerts = etcd_alerts(name, (name, main), etcd, limits) if etcd else ()
     return (
         metrics_service(name, labels, _pods(name), _METRICS_PORTS),
         service_monitor(name, labels, [_endpoint(name, job, labels[keys.TENANT]) for job in _METRICS_PORTS]),
-        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=etcd),
+        rules(name, labels, objectives.of_tenant(labels, control_plane.slos), limits, etcd=alerts),
         *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
     )
 

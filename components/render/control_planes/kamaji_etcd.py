@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from components.render.control_planes.control_plane import MANAGEMENT_DOMAIN, ControlPlane, spread
+from components.render.control_planes.etcd_alerts import etcd_alerts
 from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_restore import Restore, render_restore
 from components.render.control_planes.etcd_upkeep import MadeEtcd, render_upkeep
@@ -15,7 +16,7 @@ from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.region.budgets import quorum_budget
-from components.render.region.monitors import etcd_rules, pod_monitor
+from components.render.region.monitors import pod_monitor, prometheus_rule
 from components.render.region.operators import Operator, cluster_release
 from components.specs.region.thresholds import Thresholds
 from components.specs.struct import Struct, replace
@@ -128,8 +129,14 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
 
 def shared_rules(stores: Iterable[object], thresholds: Thresholds) -> Iterator[Manifest]:
     """Yield the alerts of the shared data stores among ``stores`` as one object; nothing without one."""
-    if names := [store.name for store in stores if isinstance(store, SharedDataStore)]:
-        yield etcd_rules("data-stores", NAMESPACE, names, thresholds)
+    alerts = [
+        {**entry, "labels": {**entry["labels"], "cluster": store.name}}
+        for store in stores
+        if isinstance(store, SharedDataStore)
+        for entry in etcd_alerts(store.name, (NAMESPACE, etcd_name(store.name)), store.etcd, thresholds)
+    ]
+    if alerts:
+        yield prometheus_rule("data-stores", "data-store", alerts, {}, namespace=NAMESPACE, labels={})
 
 
 def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:
@@ -149,9 +156,9 @@ def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:
         release.namespace,
         release.labels,
         etcd,
-        release.etcd.upkeep,
+        release.etcd,
         folder=release.folder,
-        suspend=release.etcd.is_stopped,
+        nodes=release.nodes,
     )
 
 

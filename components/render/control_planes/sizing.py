@@ -56,6 +56,8 @@ class InFlight(Struct, kw_only=False):
 
 IN_FLIGHT = (InFlight(3000, 3000, 1000), InFlight(500, 1500, 500))
 """Settings of kube-up for large clusters (kubernetes:cluster/gce/gci/configure-kubeapiserver.sh), largest first."""
+_SCRATCH = Fraction(1, 4)
+"""Ratio of an etcd without clients to a member."""
 _MEMORY_BURST = 2
 """Ratio of the memory limit of a component to its request."""
 
@@ -67,7 +69,15 @@ def size_for(nodes: int) -> Size:
 
 def resources(nodes: int, *components: Component) -> dict[str, dict[str, str]]:
     """Return the ``resources`` of a container that runs ``components`` for a cluster of ``nodes``."""
-    size, share = size_for(nodes), sum((component.value for component in components), Fraction())
+    return _share(size_for(nodes), sum((component.value for component in components), Fraction()))
+
+
+def scratch_etcd(nodes: int) -> dict[str, dict[str, str]]:
+    """Return the ``resources`` of an etcd without clients, with the data of a member for ``nodes``."""
+    return _share(size_for(nodes), Component.ETCD.value * _SCRATCH)
+
+
+def _share(size: Size, share: Fraction) -> dict[str, dict[str, str]]:
     cpu, memory = round(1000 * size.cpus * share), round(size.memory_mebibytes * share)
     return {
         "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},

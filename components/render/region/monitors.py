@@ -116,24 +116,19 @@ def controller_monitor(name: str, namespace: str, port: str) -> Manifest:
 
 
 def rules(
-    cluster: str, labels: Mapping[str, str], objectives: dict[str, Any], thresholds: Thresholds, *, etcd: bool
+    cluster: str,
+    labels: Mapping[str, str],
+    objectives: dict[str, Any],
+    thresholds: Thresholds,
+    *,
+    etcd: Iterable[dict[str, Any]],
 ) -> Manifest:
-    """Return the rules of a control plane and the group ``objectives``; with ``etcd``, also of its dedicated etcd."""
-    alerts = [*_api_server(cluster, thresholds), *(_etcd(cluster, thresholds) if etcd else ())]
+    """Return the rules of a control plane: its alerts, those of its dedicated ``etcd``, and group ``objectives``."""
+    alerts = [*_api_server(cluster, thresholds), *etcd]
     common = {"cluster": cluster, "tenant": labels[keys.TENANT]}
     return prometheus_rule(
         f"{cluster}-control-plane", "control-plane", alerts, common, objectives, namespace=cluster, labels=labels
     )
-
-
-def etcd_rules(name: str, namespace: str, data_stores: Iterable[str], thresholds: Thresholds) -> Manifest:
-    """Return the alerts of shared etcds. Series have the label ``cluster`` with the name of the data store."""
-    alerts = [
-        {**entry, "labels": {**entry["labels"], "cluster": store}}
-        for store in data_stores
-        for entry in _etcd(store, thresholds)
-    ]
-    return prometheus_rule(name, "data-store", alerts, {}, namespace=namespace, labels={})
 
 
 def secret_rules(name: str, namespace: str) -> Manifest:
@@ -250,26 +245,6 @@ def _api_server(cluster: str, thresholds: Thresholds) -> list[dict[str, Any]]:
             f"histogram_quantile(0.99, {buckets}) > {SLOW_SECONDS}",
             f"The 99th percentile latency of mutating API requests exceeds {SLOW_SECONDS} s.",
             audience=Audience.TENANT,
-        ),
-    ]
-
-
-def _etcd(cluster: str, thresholds: Thresholds) -> list[dict[str, Any]]:
-    limit = thresholds.of(TunableAlert.ETCD_NEARLY_FULL)
-    of = f'job="etcd",cluster="{cluster}"'
-    used = f"etcd_mvcc_db_total_size_in_bytes{{{of}}} / etcd_server_quota_backend_bytes{{{of}}}"
-    return [
-        alert(
-            "EtcdWithoutLeader",
-            "critical",
-            f"min(etcd_server_has_leader{{{of}}}) == 0",
-            "An etcd member has no leader.",
-        ),
-        alert(
-            "EtcdNearlyFull",
-            "warning",
-            f"max({used}) > {limit / 100}",
-            f"etcd uses more than {limit} % of its quota; at 100 % only reads and deletions are possible.",
         ),
     ]
 

@@ -15,7 +15,11 @@ from components.specs.base import (
     Quantity,
     Spec,
 )
+from components.specs.schedules import longest_interval_minutes
+from components.specs.times import HOUR_MINUTES
 
+RUN_HOURS = 1
+"""Maximum duration of a run that saves a snapshot, in hours."""
 DPU_STORE = "default"
 """Data store of the control planes of DPUs; DPF requests it from Kamaji by this name
 (doca-platform:internal/clustermanager/kamaji/handler.go)."""
@@ -25,11 +29,17 @@ _SIZE = "100Gi"
 _ELSEWHERE = "an existing etcd defines it; remove it, or remove endpoints and secret to create an etcd"
 
 
-class BackupSpec(Spec):
+class BackupSpec(CheckedSpec):
     """Snapshots of a data store. A rule of the bucket defines their retention time."""
 
     schedule: CronSchedule
     """Schedule of snapshots, in UTC."""
+    recovery_point_hours: int | None = Field(default=None, ge=1, le=744)
+    """Maximum age of the newest snapshot, after which an alert fires and verifications fail. By default two intervals
+    of ``schedule``, the longest ones."""
+    verification: CronSchedule = "47 4 * * *"
+    """Schedule of verifications, in UTC: the newest snapshot is restored into an empty etcd, and its keys are
+    counted."""
     endpoint: HttpsUrl
     """URL of an S3-compatible store."""
     bucket: DnsLabel
@@ -38,6 +48,16 @@ class BackupSpec(Spec):
     secret: DnsLabel
     """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster and, for shared data
     stores, in ``data-stores``."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a recovery point that the schedule exceeds: an interval, and the hour that a run may take."""
+        needed = -(-longest_interval_minutes(self.schedule) // HOUR_MINUTES) + RUN_HOURS
+        if self.recovery_point_hours is not None and self.recovery_point_hours < needed:
+            text = (
+                f"is {self.recovery_point_hours}, but snapshots of '{self.schedule}' are up to {needed} hours old when"
+                f" the next one is complete; write at least {needed}, or a schedule with more runs"
+            )
+            yield ConstraintViolation(text, ("recovery_point_hours",))
 
 
 class RestoreStep(StrEnum):

@@ -95,6 +95,8 @@ def test_the_report_names_monitor_alerts_and_receivers() -> None:
         "ControlPlaneSlow",
         "EtcdWithoutLeader",
         "EtcdNearlyFull",
+        "RecoveryPointMissed",
+        "BackupNotVerified",
         "ControlPlaneWasDown",
         "ControlPlaneAvailabilityBurn",
         "ControlPlaneLatencyBurn",

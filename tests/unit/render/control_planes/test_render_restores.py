@@ -131,15 +131,15 @@ def test_jobs_are_the_same_until_the_restore_is_done() -> None:
     assert download[0] == {"name": "SOURCE", "value": f"etcd/data-stores/shared-a/{SNAPSHOT}"}
 
 
-def test_nothing_is_saved_or_defragmented_while_members_are_stopped() -> None:
+def test_nothing_is_saved_verified_or_defragmented_while_members_are_stopped() -> None:
     suspended = {
         step: {item.name: item.body["spec"].get("suspend") for item in rendered(step) if item.kind == "CronJob"}
         for step in (STOP, START)
     }
 
     assert suspended == {
-        STOP: {f"{ETCD}-defrag": True, f"{ETCD}-backup": True},
-        START: {f"{ETCD}-defrag": None, f"{ETCD}-backup": None},
+        STOP: {f"{ETCD}-defrag": True, f"{ETCD}-backup": True, f"{ETCD}-verify": True},
+        START: {f"{ETCD}-defrag": None, f"{ETCD}-backup": None, f"{ETCD}-verify": None},
     }
 
 

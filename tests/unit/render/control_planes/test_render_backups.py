@@ -1,0 +1,119 @@
+"""Verifications and recovery points of the backups of data stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rendered_objects import objects_of
+from restored_store import BACKUP, ETCD, rendered, restored
+from small_region import changed
+
+from components.inputs.region import of_region
+from components.render.control_planes.sizing import Component, resources
+from components.render.manifest import Manifest
+from components.specs.control_planes.data_stores import BackupSpec
+from components.specs.environment import Environment
+
+
+def saved(**backup: Any) -> Environment:
+    """Return laptop whose shared data store has a backup with these fields."""
+    environment = restored(None)
+    [shared, *others] = environment.region.control_planes.data_stores
+    spec = BackupSpec.model_validate({**BACKUP.model_dump(exclude_unset=True), **backup})
+    stores = (changed(shared, backup=spec), *others)
+    control_planes = changed(environment.region.control_planes, data_stores=stores)
+    return changed(environment, region=changed(environment.region, control_planes=control_planes))
+
+
+def verification(environment: Environment) -> Manifest:
+    [found] = [item for item in rendered(None, environment) if item.name == f"{ETCD}-verify"]
+    return found
+
+
+def pod(item: Manifest) -> dict[str, Any]:
+    found: dict[str, Any] = item.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    return found
+
+
+def values(container: dict[str, Any]) -> dict[str, Any]:
+    return {entry["name"]: entry.get("value") for entry in container["env"]}
+
+
+def test_a_data_store_with_a_backup_is_verified_every_day() -> None:
+    item = verification(saved())
+
+    assert item.body["spec"]["schedule"] == "47 4 * * *"
+    fetch, restore, etcd = pod(item)["initContainers"]
+    assert (values(fetch)["SOURCE"], values(fetch)["RECOVERY_POINT_MINUTES"]) == ("etcd/data-stores/shared-a", "720")
+    assert restore["args"] == ["snapshot", "restore", "/scratch/snapshot.db", "--data-dir=/scratch/etcd"]
+    assert (etcd["command"], etcd["restartPolicy"]) == (["etcd"], "Always")
+    assert verification(saved(verification="0 5 * * 0")).body["spec"]["schedule"] == "0 5 * * 0"
+
+
+def test_a_data_store_without_a_backup_is_not_verified() -> None:
+    environment = restored(None)
+    others = environment.region.control_planes.data_stores[1:]
+    assert all(store.backup is None for store in others)
+
+    [region] = of_region(environment, environment.region)
+
+    assert [item.name for item in objects_of(region) if item.name.endswith("-verify")] == [f"{ETCD}-verify"]
+
+
+def test_space_and_resources_follow_the_data_store() -> None:
+    environment = saved()
+    [shared, *others] = environment.region.control_planes.data_stores
+
+    def space(size: str) -> tuple[str, str]:
+        control_planes = changed(environment.region.control_planes, data_stores=(changed(shared, size=size), *others))
+        found = pod(
+            verification(changed(environment, region=changed(environment.region, control_planes=control_planes)))
+        )
+        request: str = found["initContainers"][0]["resources"]["requests"]["ephemeral-storage"]
+        return found["volumes"][0]["emptyDir"]["sizeLimit"], request
+
+    assert space("2Gi") == ("5120Mi", "5120Mi")
+    assert space("200Gi") == space("8Gi") == ("17408Mi", "17408Mi")
+    member = resources(shared.max_nodes, Component.ETCD)["requests"]
+    scratch = pod(verification(environment))["initContainers"][1]["resources"]["requests"]
+    assert {name: int(text.rstrip("mMi")) for name, text in member.items()} == {
+        name: 4 * int(text.rstrip("mMi")) for name, text in scratch.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("backup", "minutes"),
+    [
+        ({}, 720),
+        ({"schedule": "30 2 * * *"}, 2880),
+        ({"schedule": "30 2 * * 1-5"}, 8640),
+        ({"recovery_point_hours": 8}, 480),
+    ],
+)
+def test_an_alert_and_the_verification_use_the_recovery_point(backup: dict[str, Any], minutes: int) -> None:
+    environment = saved(**backup)
+
+    assert values(pod(verification(environment))["initContainers"][0])["RECOVERY_POINT_MINUTES"] == str(minutes)
+    [alert] = [alert for alert in alerts(environment) if alert["alert"] == "RecoveryPointMissed"]
+    assert alert["expr"].endswith(f" > {60 * minutes}")
+    assert alert["labels"] == {"severity": "critical", "audience": "operators", "cluster": "shared-a"}
+    assert f"for {minutes} min" in alert["annotations"]["summary"]
+
+
+def test_only_data_stores_with_a_backup_have_its_alerts() -> None:
+    found = [(alert["alert"], alert["labels"]["cluster"]) for alert in alerts(saved())]
+
+    assert found[:4] == [
+        (name, "shared-a")
+        for name in ("EtcdWithoutLeader", "EtcdNearlyFull", "RecoveryPointMissed", "BackupNotVerified")
+    ]
+    assert {name for name, cluster in found if cluster != "shared-a"} == {"EtcdWithoutLeader", "EtcdNearlyFull"}
+
+
+def alerts(environment: Environment) -> list[dict[str, Any]]:
+    """Return the alerts of the shared data stores."""
+    [region] = of_region(environment, environment.region)
+    [rule] = [item for item in objects_of(region) if (item.kind, item.name) == ("PrometheusRule", "data-stores")]
+    found: list[dict[str, Any]] = rule.body["spec"]["groups"][0]["rules"]
+    return found
