@@ -32,6 +32,9 @@ Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
 Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
 OPERATORS = frozenset({"HelmRelease", "Kustomization"})
 """Kinds of Flux that install operators."""
+_BUILT_IN: Mapping[tuple[str, str], tuple[str, ...]] = {("batch/v1", "Job"): ("condition=Complete",)}
+"""Conditions that the vendor's provider waits for without an annotation. With one, it would wait for a failed Job until
+the timeout (pulumi-kubernetes:provider/pkg/await/job.go, provider/pkg/metadata/overrides.go)."""
 _GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
 """Readiness outputs of awaited objects, by component."""
 
@@ -292,7 +295,8 @@ def _metadata(manifest: Manifest) -> Json:
     annotations = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
     if manifest.readiness is not None:
         conditions = manifest.readiness.conditions
-        annotations["pulumi.com/waitFor"] = conditions[0] if len(conditions) == 1 else json.dumps(conditions)
+        if _BUILT_IN.get((manifest.api_version, manifest.kind)) != conditions:
+            annotations["pulumi.com/waitFor"] = conditions[0] if len(conditions) == 1 else json.dumps(conditions)
         annotations["pulumi.com/timeoutSeconds"] = str(manifest.readiness.timeout_seconds)
     metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
     return metadata

@@ -15,7 +15,7 @@ import pulumi
 from components.render.manifest import Manifest
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
-from jacquard.providers.kube.wait import WaitCondition, WaitTimeout, parse_wait_for, unmet, wait_for
+from jacquard.providers.kube.wait import NotReached, WaitCondition, parse_wait_for, unmet, wait_for
 from stacks.markers import NOT_READY
 
 
@@ -35,7 +35,7 @@ class ReadinessCheck:
         """Check that an applied object is ready, waiting if necessary.
 
         Raises:
-            RunError: the object is not ready after its timeout, or does not exist.
+            RunError: the object is not ready after its timeout, has failed, or does not exist.
         """
         await asyncio.to_thread(self._pass, item)
 
@@ -54,7 +54,7 @@ class ReadinessCheck:
             if missing := unmet(body, wanted):
                 pulumi.log.info(f"waiting for {ref} of cluster {self._cluster}: {'; '.join(missing)}")
                 wait_for(self._api, ref, wanted, timeout_seconds=item.readiness.timeout_seconds)
-        except WaitTimeout as error:
+        except NotReached as error:
             msg = f"{error}; later objects were not applied"
             raise pulumi.RunError(msg) from None
         except (Unreachable, KubeconfigError) as error:

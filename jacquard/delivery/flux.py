@@ -14,6 +14,7 @@ from components.render.objects import given, manifest
 from components.render.region.operators import inside
 from components.specs.reading.problems import shown
 from jacquard.delivery.layout import FLUX_GROUPS, Deletion, Layout, Part, Phase, annotated, deletion
+from jacquard.providers.kube.wait import FAILURES
 
 NAMESPACE = "flux-system"
 """Namespace of the source and of all Kustomizations of the management cluster."""
@@ -125,8 +126,14 @@ def _expressions(awaited: Iterable[Manifest]) -> list[dict[str, str]]:
             text = " && ".join(map(_expression, item.readiness.conditions))
             by_kind.setdefault((item.api_version, item.kind), {}).setdefault(text, []).append(item.name)
     return [
-        {"apiVersion": version, "kind": kind, "current": _combined(texts)} for (version, kind), texts in by_kind.items()
+        {"apiVersion": version, "kind": kind, "current": _combined(texts), **_failed((version, kind))}
+        for (version, kind), texts in by_kind.items()
     ]
+
+
+def _failed(kind: tuple[str, str]) -> dict[str, str]:
+    """Return the expression after which Flux waits no longer for an object of ``kind``; empty for most kinds."""
+    return given(failed=_expression(f"condition={FAILURES[kind]}") if kind in FAILURES else None)
 
 
 def _combined(texts: dict[str, list[str]]) -> str:

@@ -69,6 +69,8 @@ class Controllers:
 
     server: LocalApiServer
     jobs_succeed: bool = False
+    job_fails: str = ""
+    """Name of a Job that fails; the others run."""
     stopped_with: list[int] = field(default_factory=list)
     """Number of Jobs that existed when members had stopped."""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -77,9 +79,11 @@ class Controllers:
         while not self.ended.wait(0.2):
             for release in self.server.api.list(*RELEASE, namespace=NAMESPACE):
                 self._reconcile(release)
-            for job in self.server.api.list(*JOB, namespace=NAMESPACE) if self.jobs_succeed else ():
-                if "completionTime" not in job["status"]:
+            for job in self.server.api.list(*JOB, namespace=NAMESPACE):
+                if self.jobs_succeed and "completionTime" not in job["status"]:
                     self._report(job, _succeeded())
+                elif job["metadata"]["name"] == self.job_fails and not job["status"].get("conditions"):
+                    self._report(job, _failed())
 
     def _reconcile(self, release: dict[str, Any]) -> None:
         generation = release["metadata"]["generation"]
@@ -109,6 +113,13 @@ def _succeeded() -> dict[str, Any]:
     kinds = ("SuccessCriteriaMet", "Complete")
     conditions = [{"type": kind, "status": "True", **_now("lastTransition")} for kind in kinds]
     return {**_now("start"), **_now("completion"), "succeeded": 1, "conditions": conditions}
+
+
+def _failed() -> dict[str, Any]:
+    about = {"reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}
+    kinds = ("FailureTarget", "Failed")
+    conditions = [{"type": kind, "status": "True", **about, **_now("lastTransition")} for kind in kinds]
+    return {**_now("start"), "failed": 7, "conditions": conditions}
 
 
 def is_stopped(release: dict[str, Any]) -> bool:
@@ -172,6 +183,7 @@ def test_members_start_only_after_all_jobs_succeeded(foundation: Foundation) -> 
 
     assert waiting.code != 0
     assert "Complete" in waiting.tail
+    assert "not ready after" in waiting.tail
     assert controllers.stopped_with == [0], "Jobs are created after members have stopped"
     jobs = foundation.jobs()
     assert len(jobs) == 3
@@ -189,6 +201,19 @@ def test_members_start_only_after_all_jobs_succeeded(foundation: Foundation) -> 
         assert foundation.is_stopped() == (step is RestoreStep.STOP)
     done = foundation.up(RestoreStep.DONE)
     assert (done.code, foundation.jobs(), foundation.is_stopped()) == (0, {}, False)
+
+
+def test_a_failed_job_is_named_without_waiting_for_it(foundation: Foundation) -> None:
+    assert foundation.up(None).code == 0
+    job = next(item.name for item in rendered(RestoreStep.STOP) if item.kind == "Job")
+    foundation.controllers.job_fails = job
+
+    run = foundation.up(RestoreStep.STOP)
+
+    assert run.code != 0
+    text = f"Job {NAMESPACE}/{job}: failed: BackoffLimitExceeded: Job has reached the specified backoff limit"
+    assert text in run.tail
+    assert f"{job}: not ready after" not in run.tail
 
 
 def test_a_restore_that_was_not_stopped_first_does_not_change_the_release(foundation: Foundation) -> None:

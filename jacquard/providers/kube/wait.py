@@ -21,24 +21,41 @@ OUTAGE_SECONDS = 15.0
 """Time during which a wait tolerates an overloaded or restarting server; repeated reads are harmless."""
 
 
+FAILURES: Mapping[tuple[str, str], str] = {("batch/v1", "Job"): "Failed"}
+"""Condition of each kind after which an object never becomes ready: a failed Job starts no further pods
+(K8S:docs/concepts/workloads/controllers/job). It ends a wait at once, as in the vendor's provider
+(pulumi-kubernetes:provider/pkg/await/job.go)."""
+
+
 class WaitExpressionError(ProviderError):
     """An invalid wait expression."""
 
 
-class WaitTimeout(ProviderError):  # noqa: N818 - named after the event
-    """An object did not become ready, or was not deleted, before the timeout.
+class NotReached(ProviderError):  # noqa: N818 - named after the event
+    """A wait ended without its conditions.
 
     Attributes:
         unmet: Conditions that are not met, as messages.
         last: Last state of the object, None if it did not exist.
     """
 
+    def __init__(self, text: str, unmet: list[str], last: dict[str, Any] | None) -> None:
+        super().__init__(text)
+        self.unmet = unmet
+        self.last = last
+
+
+class WaitTimeout(NotReached):
+    """An object did not become ready, or was not deleted, before the timeout."""
+
     def __init__(
         self, ref: ObjectRef, seconds: float, unmet: list[str], last: dict[str, Any] | None, *, goal: str = "ready"
     ) -> None:
-        super().__init__(f"{ref}: not {goal} after {seconds:g} s: {'; '.join(unmet)}")
-        self.unmet = unmet
-        self.last = last
+        super().__init__(f"{ref}: not {goal} after {seconds:g} s: {'; '.join(unmet)}", unmet, last)
+
+
+class WaitFailed(NotReached):
+    """An object reports a failure after which it never becomes ready."""
 
 
 class WaitCancelled(ProviderError):  # noqa: N818 - named after the event
@@ -139,6 +156,15 @@ def _with_reason(condition: Mapping[str, Any]) -> str:
     return f"{condition.get('status')} ({reason})" if reason else str(condition.get("status"))
 
 
+def _failure(ref: ObjectRef, obj: Mapping[str, Any]) -> str:
+    """Return why ``obj`` never becomes ready; empty if it still can."""
+    kind = FAILURES.get((ref.api_version, ref.kind))
+    for condition in obj.get("status", {}).get("conditions") or ():
+        if condition.get("type") == kind and condition.get("status") == "True":
+            return ": ".join(str(condition[key]) for key in ("reason", "message") if condition.get(key)) or str(kind)
+    return ""
+
+
 def wait_for(
     api: ApiServer,
     ref: ObjectRef,
@@ -151,13 +177,20 @@ def wait_for(
 
     Raises:
         WaitTimeout: Contains the unmet conditions and the object's last state.
+        WaitFailed: The object reports a condition of `FAILURES`.
         WaitCancelled: ``cancelled`` was set.
         ApiError: The server rejected the request, or did not answer properly for `OUTAGE_SECONDS`.
     """
     conditions = tuple(conditions)
 
     def missing(last: dict[str, Any] | None) -> list[str]:
-        return [f"{ref.kind} does not exist"] if last is None else unmet(last, conditions)
+        if last is None:
+            return [f"{ref.kind} does not exist"]
+        reasons = unmet(last, conditions)
+        if reasons and (failure := _failure(ref, last)):
+            text = f"{ref}: failed: {failure}"
+            raise WaitFailed(text, reasons, last)
+        return reasons
 
     obj = _poll(api, ref, missing, timeout_seconds, cancelled, goal="ready")
     assert obj is not None  # noqa: S101 - for the type checker

@@ -76,6 +76,17 @@ def test_a_single_condition_is_written_as_itself(run: Run) -> None:
     assert found.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"
 
 
+def test_the_provider_waits_for_jobs_by_itself(run: Run) -> None:
+    """With an annotation, it would wait for a failed Job until the timeout."""
+    readiness = Readiness(conditions=("condition=Complete",), timeout_seconds=5)
+    job = manifest("Job", "x", api_version="batch/v1", readiness=readiness)
+
+    found = children(run(lambda: Group("lab", job)))["lab-job-x"]
+
+    annotations = found.inputs["metadata"]["annotations"]
+    assert annotations == {"pulumi.com/patchFieldManager": "jacquard", "pulumi.com/timeoutSeconds": "5"}
+
+
 def test_annotations_of_the_renderer_are_kept(run: Run) -> None:
     body = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x", "annotations": {"a": "b"}}}
 

@@ -122,6 +122,21 @@ def test_objects_of_a_kind_with_several_versions_are_distinguished_by_name() -> 
     ]
 
 
+def test_a_failed_job_ends_the_wait() -> None:
+    parts = parts_of("laptop")
+    job = Manifest(
+        body={"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "restore", "namespace": "n"}},
+        readiness=Readiness(conditions=("condition=Complete",), timeout_seconds=60),
+    )
+    one = replace(parts.parts[0], awaited=(job,))
+
+    [*_, (_, item)] = flux.delivery(replace(parts, parts=(one,)), flux.DEFAULT_SOURCE, ".")
+
+    [expressions] = item.body["spec"]["healthCheckExprs"]
+    exists = "has(status.conditions) && status.conditions.exists(c, c.type == '{}' && c.status == 'True')"
+    assert (expressions["current"], expressions["failed"]) == (exists.format("Complete"), exists.format("Failed"))
+
+
 def test_a_condition_without_an_expression_is_refused() -> None:
     parts = parts_of("laptop")
     item = replace(made("Plane", "a"), readiness=Readiness(conditions=("jsonpath={.status}",), timeout_seconds=60))

@@ -12,6 +12,7 @@ from jacquard.providers.kube.jsonpath import JsonPathError, evaluate, parse
 from jacquard.providers.kube.wait import (
     WaitCancelled,
     WaitExpressionError,
+    WaitFailed,
     WaitTimeout,
     parse_wait_for,
     unmet,
@@ -128,6 +129,36 @@ def test_a_timeout_names_the_object_and_the_unmet_expression(script: Any) -> Non
         wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=0)
     assert str(error.value) == "ConfigMap n/a: not ready after 0 s: condition=Ready: is False"
     assert error.value.last == ready("False")
+
+
+def job(*conditions: dict[str, str]) -> dict[str, Any]:
+    return {"metadata": {"generation": 1}, "status": {"conditions": list(conditions)}}
+
+
+BATCH = (200, {"resources": [{"name": "jobs", "kind": "Job", "namespaced": True}]})
+FAILED = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached its limit"}
+
+
+def test_a_wait_for_a_job_ends_with_its_failure(script: Any) -> None:
+    ref = ObjectRef("batch/v1", "Job", "a", "n")
+    script.answers = [BATCH, GONE, (200, job()), (200, job({"type": "FailureTarget", "status": "True"}, FAILED))]
+
+    with pytest.raises(WaitFailed) as error:
+        wait_for(script.api(), ref, parse_wait_for("condition=Complete"), timeout_seconds=60)
+
+    assert str(error.value) == "Job n/a: failed: BackoffLimitExceeded: Job has reached its limit"
+    assert error.value.unmet == ["condition=Complete: not reported yet"]
+
+
+def test_a_wait_for_the_failure_of_a_job_succeeds(script: Any) -> None:
+    script.answers = [BATCH, (200, job(FAILED))]
+    ref = ObjectRef("batch/v1", "Job", "a", "n")
+    assert wait_for(script.api(), ref, parse_wait_for("condition=Failed"), timeout_seconds=60) == job(FAILED)
+
+
+def test_another_kind_can_recover_from_a_failure(script: Any) -> None:
+    script.answers = [(200, job(FAILED)), (200, ready("True"))]
+    assert wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=60) == ready("True")
 
 
 def test_a_cancelled_wait_ends_immediately(script: Any) -> None:

@@ -17,7 +17,7 @@ from jacquard.lab.standins.kubernetes.objects.tokens import is_patch
 from jacquard.lab.standins.kubernetes.waits import Wait, skips_wait_on_delete
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
-from jacquard.providers.kube.wait import WaitCancelled, WaitTimeout, wait_gone
+from jacquard.providers.kube.wait import NotReached, WaitCancelled, wait_gone
 from jacquard.providers.ownership import MADE_BY
 from jacquard.providers.rpc.server import Engine
 from jacquard.providers.rpc.values import Properties
@@ -253,7 +253,7 @@ class Operations:
             self._engine.info(f"waiting for {wait}", urn, ephemeral=True)
         try:
             live = wait.until_ready(api, live, self._cancelled)
-        except WaitTimeout as error:
+        except NotReached as error:
             last = error.last if error.last and error.last["kind"] == live["kind"] else live
             raise failed([str(error)], last, str(error)) from None
         except (WaitCancelled, ApiError) as error:

@@ -111,7 +111,7 @@ class Wait:
         """Wait until all conditions are met and return the object.
 
         Raises:
-            WaitTimeout: a condition is not met in time; the message lists the unmet conditions.
+            NotReached: a condition is not met in time, or can no longer be met; the message has the reason.
             WaitCancelled: ``cancelled`` was set.
         """
         deadline = time.monotonic() + self.seconds
