@@ -79,8 +79,8 @@ def _asked(cluster: ClusterSpec) -> Iterator[int]:
 
 
 def _saved(control_planes: ControlPlanesSpec) -> Iterator[int]:
-    if control_planes.dedicated and control_planes.dedicated.backup:
-        yield _port(control_planes.dedicated.backup.endpoint)
+    if control_planes.dedicated and (backup := control_planes.dedicated.backup):
+        yield from {_port(bucket.endpoint) for bucket in (backup, backup.second_bucket) if bucket}
 
 
 def _port(url: str) -> int:

@@ -7,6 +7,7 @@ for a snapshot over the HTTP gateway of etcd replaces it.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,10 +17,12 @@ from typing import Any
 import pytest
 from debian import unpacked
 from etcd_members import MEMBERS, Etcd, encoded
-from restored_store import BACKUP, ETCD, SNAPSHOT, rendered
+from restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
 from state_stores import S3
 
+from components.render.control_planes.etcd_backup import PASSWORD
 from components.render.control_planes.etcd_verification import CLIENTS, PEERS, SCRATCH
+from components.specs.control_planes.data_stores import BackupSpec, RestoreStep
 from jacquard.lab.rehearsal import ports
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -30,12 +33,13 @@ LATER_SNAPSHOT = SNAPSHOT.replace("29384756", "29385116")
 class Saved:
     """An etcd whose backup is in a bucket."""
 
-    def __init__(self, folder: Path, store: S3, rclone: Path) -> None:
+    def __init__(self, folder: Path, store: S3, rclone: Path, backup: BackupSpec = BACKUP) -> None:
         keys = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
         login = dict(zip(("access_key_id", "secret_access_key"), (store.variables[key] for key in keys), strict=True))
-        self._folder = folder
-        self.addresses = {str(BACKUP.endpoint): f"http://{ports.LOOPBACK}:{store.port}"}
-        self.secrets = login
+        self._folder, self._backup = folder, backup
+        every = [bucket for bucket in (backup, backup.second_bucket) if bucket]
+        self.addresses = {bucket.endpoint: f"http://{ports.LOOPBACK}:{store.port}" for bucket in every}
+        self.secrets = {**login, PASSWORD: "of the copies"}
         self.etcd = Etcd(folder, rclone, addresses=self.addresses, secrets=self.secrets)
 
     def save(self, name: str = SNAPSHOT, *, age_minutes: int = 0, cut: int = 0) -> None:
@@ -45,7 +49,7 @@ class Saved:
         os.truncate(file, file.stat().st_size - cut)
         saved = time.time() - 60 * age_minutes
         os.utime(file, (saved, saved))
-        done = self.etcd.pods.run({"containers": _pod("backup")["containers"]}, {"/snapshots": str(file.parent)})
+        done = self.etcd.pods.run({"containers": self._pod("backup")["containers"]}, {"/snapshots": str(file.parent)})
         assert done.returncode == 0, done.stderr
 
     def verify(self) -> subprocess.CompletedProcess[str]:
@@ -56,7 +60,17 @@ class Saved:
             CLIENTS: f"http://{ports.LOOPBACK}:{clients}",
             PEERS: f"http://{ports.LOOPBACK}:{peers}",
         }
-        return self.etcd.pods.run(_pod("verify"), places)
+        return self.etcd.pods.run(self._pod("verify"), places)
+
+    def restore_copy(self) -> list[int]:
+        """Run the Jobs that restore the copy in the second bucket, and return their exit codes."""
+        environment = restored(RestoreStep.STOP, self._backup, second=True)
+        return [run.returncode for run in self.etcd.run_jobs(environment=environment)]
+
+    def _pod(self, job: str) -> dict[str, Any]:
+        [item] = [item for item in rendered(None, restored(None, self._backup)) if item.name == f"{ETCD}-{job}"]
+        pod: dict[str, Any] = item.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        return pod
 
     def _empty(self, name: str) -> Path:
         """Return an empty folder, as an emptyDir of a new pod is."""
@@ -66,26 +80,27 @@ class Saved:
         return folder
 
 
-def _pod(job: str) -> dict[str, Any]:
-    [item] = [item for item in rendered(None) if item.name == f"{ETCD}-{job}"]
-    pod: dict[str, Any] = item.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    return pod
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[S3]:
     """An S3 server with the bucket of the backup."""
     made = S3(tmp_path / "store")
-    (tmp_path / "store/buckets" / BACKUP.bucket).mkdir(parents=True)
+    for bucket in (BACKUP.bucket, "copies"):
+        (tmp_path / "store/buckets" / bucket).mkdir(parents=True)
     made.start()
     yield made
     made.stop()
 
 
 @pytest.fixture
-def saved(tmp_path: Path, store: S3) -> Iterator[Saved]:
+def backup() -> BackupSpec:
+    """The backup of the etcd; a parameter of some tests."""
+    return BACKUP
+
+
+@pytest.fixture
+def saved(tmp_path: Path, store: S3, backup: BackupSpec) -> Iterator[Saved]:
     """An etcd with three keys, which runs."""
-    made = Saved(tmp_path / "etcd", store, unpacked("rclone", ("rclone",)).path("usr/bin/rclone"))
+    made = Saved(tmp_path / "etcd", store, unpacked("rclone", ("rclone",)).path("usr/bin/rclone"), backup)
     made.etcd.start()
     made.etcd.put(kept="saved", changed="saved", deleted="saved")
     yield made
@@ -156,3 +171,40 @@ def test_a_rejected_login_is_no_missing_snapshot(saved: Saved) -> None:
     assert rejected.returncode != 0
     assert "SignatureDoesNotMatch" in rejected.stderr
     assert "contains no snapshot" not in rejected.stderr
+
+
+@pytest.mark.parametrize("backup", [COPIED])
+def test_an_encrypted_copy_is_compared_and_restored_without_the_first_bucket(
+    saved: Saved, store: S3, backup: BackupSpec
+) -> None:
+    folder = store.folder / "buckets/copies/data-stores/shared-a"
+    saved.save()
+    [copy] = [file for file in folder.iterdir() if file.is_file()]
+    content = copy.read_bytes()
+    assert b"saved" not in content
+    assert (saved.verify().returncode, backup.second_bucket and backup.second_bucket.encrypted) == (0, True)
+
+    copy.write_bytes(content[:-100])
+    damaged = saved.verify()
+    assert damaged.returncode == 1
+    assert f"the copy of {SNAPSHOT} in the second bucket is missing, or differs" in damaged.stderr
+
+    saved.save()
+    shutil.rmtree(store.folder / "buckets" / BACKUP.bucket)
+    saved.etcd.put(changed="later", later="later")
+    saved.etcd.stop()
+    assert saved.restore_copy() == [0] * len(MEMBERS)
+    saved.etcd.start()
+    assert saved.etcd.keys() == {"kept": "saved", "changed": "saved", "deleted": "saved"}
+
+
+@pytest.mark.parametrize("backup", [COPIED])
+def test_a_copy_needs_its_password(saved: Saved) -> None:
+    saved.save()
+    saved.secrets[PASSWORD] = "another"
+    saved.etcd.put(changed="later")
+    saved.etcd.stop()
+
+    assert 0 not in saved.restore_copy()
+    saved.etcd.start()
+    assert saved.etcd.keys() == {"kept": "saved", "changed": "later", "deleted": "saved"}

@@ -19,6 +19,7 @@ from victoria_stores import Response, request
 from components.render.control_planes.etcd_restore import DATA, SNAPSHOTS
 from components.render.control_planes.kamaji_etcd import NAMESPACE
 from components.specs.control_planes.data_stores import RestoreStep
+from components.specs.environment import Environment
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 
@@ -124,9 +125,9 @@ class Etcd:
         blobs = (json.loads(line)["result"].get("blob", "") for line in answer.text.splitlines())
         (file or self.bucket / SNAPSHOT).write_bytes(b"".join(map(b64decode, blobs)))
 
-    def run_jobs(self, *members: int) -> list[subprocess.CompletedProcess[str]]:
+    def run_jobs(self, *members: int, environment: Environment | None = None) -> list[subprocess.CompletedProcess[str]]:
         """Run the rendered Job of each member, and return its last container."""
-        jobs = [item for item in rendered(RestoreStep.STOP) if item.kind == "Job"]
+        jobs = [item for item in rendered(RestoreStep.STOP, environment) if item.kind == "Job"]
         return [self._run(index, jobs[index].body["spec"]["template"]["spec"]) for index in members or MEMBERS]
 
     def _run(self, index: int, pod: dict[str, Any]) -> subprocess.CompletedProcess[str]:

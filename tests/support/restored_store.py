@@ -20,12 +20,24 @@ BACKUP = BackupSpec.model_validate(
 )
 
 
-def restored(step: RestoreStep | None) -> Environment:
-    """Return laptop whose data store is at this step of a restore; None before the restore."""
+COPIED = BackupSpec.model_validate(
+    {
+        **BACKUP.model_dump(exclude_unset=True),
+        "second_bucket": {"endpoint": "https://other.example", "bucket": "copies", "secret": "etcd-copies"},
+    }
+)
+"""Backup with encrypted copies in a second bucket."""
+
+
+def restored(step: RestoreStep | None, backup: BackupSpec = BACKUP, *, second: bool = False) -> Environment:
+    """Return laptop whose data store is at this step of a restore; None before the restore.
+
+    With ``second``, the snapshot is restored from the second bucket of ``backup``.
+    """
     laptop = reference("laptop")
     [shared, *others] = laptop.region.control_planes.data_stores
-    restore = RestoreSpec(snapshot=SNAPSHOT, step=step) if step else None
-    stores = (changed(shared, backup=BACKUP, restore=restore), *others)
+    restore = RestoreSpec(snapshot=SNAPSHOT, step=step, from_second_bucket=second) if step else None
+    stores = (changed(shared, backup=backup, restore=restore), *others)
     control_planes = changed(laptop.region.control_planes, data_stores=stores)
     return changed(laptop, region=changed(laptop.region, control_planes=control_planes))
 

@@ -8,10 +8,9 @@ second run of the Job nor a recreated Job replaces newer data.
 from collections.abc import Iterator
 from typing import Any
 
-from components.render.control_planes.etcd_backup import KEYS, Backup
+from components.render.control_planes.etcd_backup import Backup, Location
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import digest, manifest
-from components.render.platform_pods import bucket_variables
 from components.specs.struct import Struct
 
 REVISIONS = 1_000_000_000
@@ -37,7 +36,8 @@ set -eu
 rm -rf {restoring}
 # Data that an earlier restore set aside make room.
 find {data} -maxdepth 1 -name 'replaced-*' ! -name 'replaced-{stem}-*' -exec rm -rf {{}} +
-rclone copyto ":s3:$SOURCE" {snapshots}/{snapshot}
+{preparation}\
+rclone copyto "$SOURCE" {snapshots}/{snapshot}
 """
 _REPLACE = """\
 set -eu
@@ -61,8 +61,8 @@ class Restore(Struct):
 
     snapshot: str
     """File name of the snapshot."""
-    folder: str
-    """Folder of the snapshot in the bucket of ``backup``."""
+    location: Location
+    """Folder of the snapshot."""
     backup: Backup
     peers: dict[str, str]
     """URLs for the peers of each member, by the name of the member."""
@@ -110,10 +110,9 @@ def _pod(restore: Restore, member: str) -> dict[str, Any]:
 
 
 def _download(restore: Restore) -> dict[str, Any]:
-    backup = restore.backup
-    source = f"{backup.spec.bucket}/{restore.folder}/{restore.snapshot}"
-    env = [{"name": "SOURCE", "value": source}, *bucket_variables(backup.spec.endpoint, backup.spec.secret, KEYS)]
-    return _container("download", backup.upload_image, command=_script(_DOWNLOAD, restore), env=env)
+    location = restore.location
+    env = [{"name": "SOURCE", "value": f"{location.url}{restore.snapshot}"}, *location.variables]
+    return _container("download", restore.backup.upload_image, command=_script(_DOWNLOAD, restore), env=env)
 
 
 def _restore(restore: Restore, member: str) -> dict[str, Any]:
@@ -137,6 +136,7 @@ def _restore(restore: Restore, member: str) -> dict[str, Any]:
 def _script(text: str, restore: Restore) -> list[str]:
     named = {
         "data": DATA,
+        "preparation": restore.location.preparation,
         "mark": f"{DATA}/member/restored-{restore.stem}",
         "restoring": _RESTORING,
         "snapshot": restore.snapshot,

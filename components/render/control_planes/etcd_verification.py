@@ -5,6 +5,7 @@ keys depends on its version, so the restored etcd counts them. The image of etcd
 (KEP-753), and scripts in the image of rclone ask it over its HTTP gateway (ETCD:api/etcdserverpb/gw).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from components.render.control_planes.etcd_backup import KEYS, Backup
@@ -43,7 +44,17 @@ if [ "$age" -gt "$RECOVERY_POINT_MINUTES" ]; then
   exit 1
 fi
 rclone copyto ":s3:$SOURCE/$name" {_SNAPSHOT}
-echo "$name, $age min old" > {SCRATCH}/name
+echo "$name" > {SCRATCH}/name
+echo "$name, $age min old" > {SCRATCH}/title
+"""
+_COMPARE = """\
+set -eu
+{preparation}\
+name="$(cat {scratch}/name)"
+if ! rclone cat "{url}$name" | cmp - {snapshot}; then
+  echo "the copy of $name in the second bucket is missing, or differs" >&2
+  exit 1
+fi
 """
 _COUNT = f"""\
 set -eu
@@ -60,10 +71,10 @@ done
 # The gateway omits a count of 0.
 count="$(printf '%s' "$answer" | sed -n 's/.*"count":"\\([0-9]*\\)".*/\\1/p')"
 if [ -z "$count" ]; then
-  echo "$(cat {SCRATCH}/name): contains no keys" >&2
+  echo "$(cat {SCRATCH}/title): contains no keys" >&2
   exit 1
 fi
-echo "$(cat {SCRATCH}/name): $count keys"
+echo "$(cat {SCRATCH}/title): $count keys"
 """
 
 
@@ -93,7 +104,12 @@ def render_verification(
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "securityContext": unprivileged(_USER) | {"fsGroup": _USER},
-        "initContainers": [_fetch(verification, scratch), _restore(verification), _etcd(verification)],
+        "initContainers": [
+            _fetch(verification, scratch),
+            *_compare(verification),
+            _restore(verification),
+            _etcd(verification),
+        ],
         "containers": [_container("count", verification.backup.upload_image, command=["sh", "-c", _COUNT])],
         "volumes": [{"name": "scratch", "emptyDir": {"sizeLimit": f"{_mebibytes(scratch)}Mi"}}],
     }
@@ -117,6 +133,16 @@ def _fetch(verification: Verification, scratch: int) -> dict[str, Any]:
     ]
     space = {"requests": {"ephemeral-storage": f"{_mebibytes(scratch)}Mi"}}
     return _container("fetch", backup.upload_image, command=["sh", "-c", _FETCH], env=env, resources=space)
+
+
+def _compare(verification: Verification) -> Iterator[dict[str, Any]]:
+    """Yield the container that compares the snapshot with its copy in the second bucket."""
+    backup = verification.backup
+    if backup.spec.second_bucket is not None:
+        second = backup.location(verification.folder, second=True)
+        named = {"scratch": SCRATCH, "snapshot": _SNAPSHOT, "url": second.url, "preparation": second.preparation}
+        script = _COMPARE.format(**named)
+        yield _container("compare", backup.upload_image, command=["sh", "-c", script], env=second.variables)
 
 
 def _restore(verification: Verification) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def _restore(release: _EtcdRelease) -> Iterator[Manifest]:
     domain = f"{name}.{release.namespace}.{MANAGEMENT_DOMAIN}"
     made = Restore(
         snapshot=restore.snapshot,
-        folder=release.folder,
+        location=backup.location(release.folder, second=restore.from_second_bucket),
         backup=backup,
         peers={member: f"https://{member}.{domain}:{_PEER_PORT}" for member in members},
         claims={member: f"data-{member}" for member in members},

@@ -165,6 +165,9 @@ def _restore(
     if backup is None:
         text = f"'{owner}' has no backup, so no Job can find its snapshots; add backup, or remove restore"
         yield problem(environment, file, path, text)
+    elif restore.from_second_bucket and backup.second_bucket is None:
+        text = f"the backup of '{owner}' has no second_bucket; add it, or remove from_second_bucket"
+        yield problem(environment, file, (*path, "from_second_bucket"), text)
     elif saved_at(restore.snapshot, etcd) is None:
         text = (
             f"'{restore.snapshot}' is no snapshot of '{owner}'; write the name of a file in its folder of bucket"

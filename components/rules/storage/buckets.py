@@ -8,7 +8,7 @@ from components.render.storage.seaweedfs import ACTIONS
 from components.render.workloads.slurm_pool import NAMESPACE as SLURM
 from components.rules.rule import Rules
 from components.rules.storage.storage import address_of, cut_off
-from components.specs.control_planes.data_stores import BackupSpec
+from components.specs.control_planes.data_stores import BackupSpec, SecondBucketSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted, undeclared
@@ -179,17 +179,21 @@ def _buckets(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, B
             yield tenant, ("buckets", index), bucket
 
 
-def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | StoreBackupSpec]]:
+def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | SecondBucketSpec | StoreBackupSpec]]:
     """Yield the backup buckets of the platform."""
     observability = environment.region.observability
     for name, backup in observability.backups.items() if observability else ():
         yield ("observability", name, "backup", "bucket"), backup
     region = environment.region.control_planes
-    if region.dedicated and region.dedicated.backup:
-        yield ("control_planes", "dedicated", "backup", "bucket"), region.dedicated.backup
-    for index, store in enumerate(region.data_stores):
-        if store.backup:
-            yield ("control_planes", "data_stores", index, "backup", "bucket"), store.backup
+    found: list[tuple[DataPath, BackupSpec | None]] = [
+        (("control_planes", "dedicated"), region.dedicated.backup if region.dedicated else None),
+        *((("control_planes", "data_stores", index), store.backup) for index, store in enumerate(region.data_stores)),
+    ]
+    for path, saved in found:
+        if saved:
+            yield (*path, "backup", "bucket"), saved
+        if saved and saved.second_bucket:
+            yield (*path, "backup", "second_bucket", "bucket"), saved.second_bucket
 
 
 RULES = Rules(references=(references,), data=(one_owner, one_store, delivered, provisioned, namespaces, reachable))

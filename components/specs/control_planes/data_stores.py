@@ -29,6 +29,20 @@ _SIZE = "100Gi"
 _ELSEWHERE = "an existing etcd defines it; remove it, or remove endpoints and secret to create an etcd"
 
 
+class SecondBucketSpec(Spec):
+    """Bucket in another place, with a copy of each snapshot. It survives the loss of the first bucket."""
+
+    endpoint: HttpsUrl
+    """URL of an S3-compatible store."""
+    bucket: DnsLabel
+    """Bucket of the copies, with the prefixes of the first bucket."""
+    secret: DnsLabel
+    """Secret with ``access_key_id``, ``secret_access_key`` and, for encrypted copies, ``encryption_password``, in the
+    namespaces of the Secret of the first bucket."""
+    encrypted: bool = True
+    """Whether rclone encrypts the copies before the upload. Without the password, no copy can be restored."""
+
+
 class BackupSpec(CheckedSpec):
     """Snapshots of a data store. A rule of the bucket defines their retention time."""
 
@@ -48,9 +62,18 @@ class BackupSpec(CheckedSpec):
     secret: DnsLabel
     """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster and, for shared data
     stores, in ``data-stores``."""
+    second_bucket: SecondBucketSpec | None = None
+    """Bucket in another place, with a copy of each snapshot; none by default."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a recovery point that the schedule exceeds: an interval, and the hour that a run may take."""
+        """Yield a second bucket that is the first one, and a recovery point that the schedule exceeds.
+
+        The recovery point has to cover an interval, and the hour that a run may take.
+        """
+        second = self.second_bucket
+        if second and (second.endpoint, second.bucket) == (self.endpoint, self.bucket):
+            text = "is the bucket of the backup, so both are lost together; write a bucket of another place"
+            yield ConstraintViolation(text, ("second_bucket", "bucket"), second.bucket)
         needed = -(-longest_interval_minutes(self.schedule) // HOUR_MINUTES) + RUN_HOURS
         if self.recovery_point_hours is not None and self.recovery_point_hours < needed:
             text = (
@@ -79,6 +102,8 @@ class RestoreSpec(Spec):
     """File of the snapshot in the bucket, without its folder, such as ``shared-a-etcd-backup-29384756-x2x4q.db``."""
     step: RestoreStep
     """Step of the restore, in this order: ``stop``, ``start``, ``done``."""
+    from_second_bucket: bool = False
+    """Whether the snapshot is downloaded from the second bucket of the backup."""
 
     @property
     def is_open(self) -> bool:

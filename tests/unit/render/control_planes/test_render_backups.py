@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from rendered_objects import objects_of
-from restored_store import BACKUP, ETCD, rendered, restored
+from restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
 from small_region import changed
 
 from components.inputs.region import of_region
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
-from components.specs.control_planes.data_stores import BackupSpec
+from components.specs.control_planes.data_stores import BackupSpec, RestoreStep
 from components.specs.environment import Environment
+
+STOP = RestoreStep.STOP
 
 
 def saved(**backup: Any) -> Environment:
@@ -117,3 +119,47 @@ def alerts(environment: Environment) -> list[dict[str, Any]]:
     [rule] = [item for item in objects_of(region) if (item.kind, item.name) == ("PrometheusRule", "data-stores")]
     found: list[dict[str, Any]] = rule.body["spec"]["groups"][0]["rules"]
     return found
+
+
+def test_a_snapshot_is_copied_encrypted_and_compared_with_the_logins_of_the_second_bucket() -> None:
+    items = {item.name: pod(item) for item in rendered(None, restored(None, COPIED)) if item.kind == "CronJob"}
+    upload, copy = items[f"{ETCD}-backup"]["containers"]
+    fetch, compare, *_ = items[f"{ETCD}-verify"]["initContainers"]
+
+    assert copy["command"][-1].endswith("rclone copy /snapshots :crypt:\n")
+    for container, endpoint, secret in (
+        (upload, "https://objects.example", "etcd-backup"),
+        (fetch, "https://objects.example", "etcd-backup"),
+        (copy, "https://other.example", "etcd-copies"),
+        (compare, "https://other.example", "etcd-copies"),
+    ):
+        assert values(container)["RCLONE_S3_ENDPOINT"] == endpoint
+        assert {entry["valueFrom"]["secretKeyRef"]["name"] for entry in container["env"] if "valueFrom" in entry} == {
+            secret
+        }
+    assert values(copy)["RCLONE_CRYPT_REMOTE"] == ":s3:copies/data-stores/shared-a"
+    assert values(copy) == values(compare)
+
+
+def test_a_copy_that_is_not_encrypted_needs_no_password() -> None:
+    second = changed(COPIED.second_bucket, encrypted=False)
+    [backup] = [
+        item
+        for item in rendered(None, restored(None, changed(COPIED, second_bucket=second)))
+        if item.name == f"{ETCD}-backup"
+    ]
+    _, copy = pod(backup)["containers"]
+
+    assert copy["command"][-1] == "set -eu\nrclone copy /snapshots :s3:copies/data-stores/shared-a/\n"
+    assert "encryption_password" not in str(copy["env"])
+
+
+@pytest.mark.parametrize(
+    ("second", "source"), [(False, f":s3:etcd/data-stores/shared-a/{SNAPSHOT}"), (True, f":crypt:{SNAPSHOT}")]
+)
+def test_a_restore_downloads_from_the_chosen_bucket(*, second: bool, source: str) -> None:
+    jobs = [item for item in rendered(STOP, restored(STOP, COPIED, second=second)) if item.kind == "Job"]
+
+    downloads = [job.body["spec"]["template"]["spec"]["initContainers"][0] for job in jobs]
+
+    assert {values(download)["SOURCE"] for download in downloads} == {source}

@@ -128,7 +128,7 @@ def test_jobs_are_the_same_until_the_restore_is_done() -> None:
         f"--initial-advertise-peer-urls=https://{ETCD}-2.{ETCD}.data-stores.svc.cluster.local:2380",
     ]
     download = pods[2]["initContainers"][0]["env"]
-    assert download[0] == {"name": "SOURCE", "value": f"etcd/data-stores/shared-a/{SNAPSHOT}"}
+    assert download[0] == {"name": "SOURCE", "value": f":s3:etcd/data-stores/shared-a/{SNAPSHOT}"}
 
 
 def test_nothing_is_saved_verified_or_defragmented_while_members_are_stopped() -> None:
@@ -176,7 +176,7 @@ def test_a_dedicated_data_store_is_restored_without_its_separate_events(step: Re
     stopped = [item.name for item in releases if "StatefulSet" in {patch["kind"] for patch in merged([item])}]
     assert stopped == ([main] if step is STOP else [])
     env = jobs[0].body["spec"]["template"]["spec"]["initContainers"][0]["env"]
-    assert env[0]["value"] == f"etcd/{cluster}/{snapshot}"
+    assert env[0]["value"] == f":s3:etcd/{cluster}/{snapshot}"
     marked = annotations(environment)
     assert [name for name, mark in marked.items() if mark] == ([] if step is STOP else [cluster])
 
