@@ -7,13 +7,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
+from built_programs import built
 from s3_requests import Answer, KeyPair, send
 from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import ports
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 ADMINISTRATOR = KeyPair("administrator", "of-the-administrator")
 _START_SECONDS = 60.0
@@ -25,10 +23,7 @@ class SeaweedStore:
     """Master, volumes, filer and S3 gateway in a folder; `stop` ends the process."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            self._program = binaries.path("weed")
-        except ToolchainError as error:
-            pytest.skip(f"NO SEAWEEDFS: {error}; make test-nightly builds it")
+        self._program = built("weed")
         (folder / "data").mkdir(parents=True)
         self._folder = folder
         self._master, self._filer, s3, volume, *grpc, metrics = ports.free(9)

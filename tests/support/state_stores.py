@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
+from built_programs import built
 from debian import unpacked
 from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import ports
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 _START_SECONDS = 30.0
 _POLL_SECONDS = 0.1
@@ -85,10 +83,7 @@ class S3(StateStore):
     wrong = {**variables, "AWS_SECRET_ACCESS_KEY": "wrong"}  # noqa: RUF012
 
     def __init__(self, folder: Path) -> None:
-        try:
-            self._program = binaries.path("versitygw")
-        except ToolchainError as error:
-            pytest.skip(f"NO S3: {error}; make test-nightly builds it")
+        self._program = built("versitygw")
         super().__init__(folder)
         self._bucket = folder / "buckets" / _STATES
         # The gateway removes folders with their last object, and fails a request that needs one at that moment

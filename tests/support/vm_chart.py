@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
+from built_programs import built
 from environment_data import reference
 
 from components.inputs.vm_offering import of_cluster
@@ -19,9 +19,7 @@ from components.lookups.pools import clusters
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.vms.vm_chart import FOLDER, NAME
 from jacquard.lab.rehearsal.charts import HELM_HOMES
-from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
-from jacquard.machine.errors import ToolchainError
 
 _SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
 
@@ -60,14 +58,10 @@ def helm(
     chart: Path, values: Mapping[str, Any], namespace: str, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Render a chart, with helm's own files in ``folder``."""
-    try:
-        program = binaries.path("helm")
-    except ToolchainError as error:
-        pytest.skip(f"charts are not rendered: {error}; {paths.set_up()}")
     home = folder or chart.parent
     (file := home / "values.yaml").write_text(yaml.safe_dump(dict(values)))
     return subprocess.run(
-        [program, "template", "order", chart, "--namespace", namespace, "--values", file],
+        [built("helm"), "template", "order", chart, "--namespace", namespace, "--values", file],
         capture_output=True,
         text=True,
         check=False,

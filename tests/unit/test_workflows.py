@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from built_programs import built
 from workflow_steps import steps
 
 from jacquard.cli.panels import VERBS
-from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
-from jacquard.machine.errors import ToolchainError
 
 OWN = paths.ROOT / ".github"
 STARTER = paths.ROOT / "jacquard/starters/files" / "repository"
@@ -48,11 +47,9 @@ def known(command: str) -> bool:
 
 
 def test_actionlint_has_nothing_to_say() -> None:
-    try:
-        actionlint = binaries.path("actionlint")
-    except ToolchainError:
-        pytest.skip("actionlint is not built, so that workflows are not looked at by it: make lint")
-    done = subprocess.run([actionlint, *WORKFLOWS], capture_output=True, text=True, cwd=paths.ROOT, check=False)
+    done = subprocess.run(
+        [built("actionlint"), *WORKFLOWS], capture_output=True, text=True, cwd=paths.ROOT, check=False
+    )
 
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from built_programs import built
 from live_objects import obj
 from scaled_timeout import ScaledTimeout
 
@@ -22,7 +23,6 @@ from jacquard.lab.rehearsal.operators.hosts import agents, node_problems, proble
 from jacquard.lab.rehearsal.operators.hosts.problem_detectors import PROGRAM, log_folder
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 KUBELET = {"kwok.x-k8s.io/node": "fake"}
 GPU = {
@@ -230,10 +230,7 @@ def reported(kind: str) -> list[str]:
 
 
 def test_the_real_program_reports_a_line_of_the_kernel_log(region: Region, objects: Any) -> None:
-    try:
-        binaries.path(PROGRAM)
-    except ToolchainError as error:
-        pytest.skip(str(error))
+    built(PROGRAM)
     _Answers.patches.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 import urllib3
+from built_programs import built
 
 from jacquard.lab.rehearsal import processes, registry
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.images import CONTENT_TYPE, ImageName, Store
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 DIGEST = f"sha256:{'a' * 64}"
 
@@ -45,10 +45,7 @@ def test_a_name_that_containerd_rejects_is_none(text: str) -> None:
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
     """Return a region with only its registry."""
-    try:
-        binaries.path(registry.NAME)
-    except ToolchainError:
-        pytest.skip("NOT TESTED: the registry, since it is not built: make setup")
+    built(registry.NAME)
     folder = tmp_path_factory.mktemp("home")
     found = Region("laptop", folder / "region")
     with pytest.MonkeyPatch.context() as patched:

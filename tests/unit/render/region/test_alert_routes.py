@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from alerts import every_alert, fired
+from built_programs import built
 from environment_data import REFERENCES, reference
 
 from components.lookups.receivers import tenant_receivers
 from components.render.region import alert_routes, monitoring
 from components.specs.environment import Environment
 from components.specs.region.observability import Severity
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 NOBODY = "null"
 """Receiver of alerts without a matching route."""
@@ -33,14 +31,6 @@ def configuration(name: str) -> dict[str, Any]:
 
 def values_of(environment: Environment) -> dict[str, Any]:
     return dict(monitoring.operator(environment.region, tenant_receivers(environment)).values)
-
-
-@cache
-def amtool() -> Path:
-    try:
-        return binaries.path("amtool")
-    except ToolchainError as error:
-        pytest.skip(f"routes are not judged by Alertmanager: {error}")
 
 
 def expected(environment: Environment, labels: dict[str, str]) -> set[str]:
@@ -99,7 +89,7 @@ def test_the_watchdog_gets_only_its_own_alert(name: str, tmp_path: Path) -> None
 
 
 def run(*arguments: str) -> str:
-    done = subprocess.run([amtool(), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([built("amtool"), *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

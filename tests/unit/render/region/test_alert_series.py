@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from alert_series import Case, cases, run, unit_tests
 from alerts import Alert, every_alert
+from built_programs import built
 from environment_data import LAPTOP, reference
 from recorded_metrics import RECORD, problems
 
 from components.lookups.node_checks import library_checks
 from components.render.add_ons.add_on_monitors import history_query
 from components.specs.health.node_checks import HealthAction
-from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
-from jacquard.machine.errors import ToolchainError
 
 _PAGE = paths.ROOT / "docs/region/alerts.md"
 _CASES = [pytest.param(case, id=f"{case.alert}-{number}") for number, case in enumerate(cases())]
 _NODE_FAULTS = "node-faults"
-
-
-@cache
-def _tool() -> Path:
-    try:
-        return binaries.path("vmalert-tool")
-    except ToolchainError as error:
-        pytest.skip(f"alerts are not evaluated: {error}")
 
 
 def _rules(case: Case) -> list[Alert]:
@@ -43,7 +33,7 @@ def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case
 
     assert rules, f"no rule for {case.alert}"
     for alert in rules:
-        assert run(_tool(), tmp_path, (*alert.records, alert.rule), unit_tests(alert.rule, case)) == ""
+        assert run(built("vmalert-tool"), tmp_path, (*alert.records, alert.rule), unit_tests(alert.rule, case)) == ""
 
 
 @pytest.mark.parametrize(
@@ -61,7 +51,7 @@ def test_an_invalid_rule_fails(change: dict[str, Any], failed: str, tmp_path: Pa
     [alert] = _rules(case)
 
     assert f"testGroupName: {failed}" in run(
-        _tool(), tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case)
+        built("vmalert-tool"), tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case)
     )
 
 
@@ -88,7 +78,12 @@ def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
     }
 
     assert (
-        run(_tool(), tmp_path, [rule], {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [history]})
+        run(
+            built("vmalert-tool"),
+            tmp_path,
+            [rule],
+            {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [history]},
+        )
         == ""
     )
 

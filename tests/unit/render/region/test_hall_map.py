@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from alert_series import run
+from built_programs import built
 from environment_data import reference
 
 from components.render.region import dashboards, monitoring
 from components.specs.hosts.bare_metal import BareMetalBackend
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 SERIES = (
     ("east", "r1", "a-1", "acme", "m-1", "OK"),
@@ -60,10 +59,7 @@ def _selector(metric: str, **labels: str) -> str:
 def test_each_rack_of_a_hall_has_the_share_of_hosts_without_a_fault(
     hall: str, shares: dict[str, float], tmp_path: Path
 ) -> None:
-    try:
-        tool = binaries.path("vmalert-tool")
-    except ToolchainError as error:
-        pytest.skip(f"the query is not evaluated: {error}")
+    tool = built("vmalert-tool")
     samples = [{"labels": f'{{rack="{rack}"}}', "value": share} for rack, share in shares.items()]
     test = {
         "interval": "1m",

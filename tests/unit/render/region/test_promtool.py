@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
 from alerts import rules_of
+from built_programs import built
 from environment_data import REFERENCES
-
-from jacquard.lab.toolchain import binaries
-from jacquard.machine.errors import ToolchainError
 
 pytestmark = pytest.mark.nightly
 
 _GROUP_FIELDS = {"name", "interval", "rules", "limit"}
 
 
-@cache
-def _promtool() -> Path:
-    try:
-        return binaries.path("promtool")
-    except ToolchainError as error:
-        pytest.skip(f"NO PROMTOOL: {error}; make test-nightly builds it")
-
-
 def _checked(file: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([_promtool(), "check", "rules", file], capture_output=True, text=True, check=False)
+    return subprocess.run([built("promtool"), "check", "rules", file], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("environment", REFERENCES)
