@@ -1,8 +1,9 @@
 """Monitoring of a local region: a node that breaks is one notice for the operators and one for its tenant.
 
-The region is laptop with two tenants. Prometheus and Alertmanager are real, and so are the API servers, Cluster API's
-health checks, and the rendered rules and routes. Exporters are simulated. The test switches a host off, as the page
-`docs/lab/monitoring.md` does. Hold times and waits of alerts are an eighth, by JACQUARD_SPEED.
+The region is laptop with two tenants. Prometheus and Alertmanager are real, and so are the control planes with their
+etcds, ExternalDNS, Cluster API's health checks, and the rendered rules and routes. Other exporters are simulated. The
+test switches a host off, as the page `docs/lab/monitoring.md` does. Hold times and waits of alerts are an eighth, by
+JACQUARD_SPEED.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 CLUSTER, NODE = "acme-train", "a01-u01"
 OPERATORS, TENANT = "operators/platform", "tenant/acme/team"
 UNHEALTHY = "NodeUnhealthy"
+NAMES, CONTROL_PLANE = "external-dns", ("apiserver", "kube-controller-manager", "kube-scheduler")
 FIRES, ENDS = "firing", "resolved"
 _SECONDS = 180.0
 
@@ -39,6 +41,8 @@ class Monitored:
     def __init__(self, region: LocalRegion, output: str) -> None:
         self.region = region
         printed = dict(line.split(": ", 1) for line in output.splitlines() if line.startswith(("alerts:", "notices:")))
+        listed = "no program behind it: "
+        self.unserved = [line.removeprefix(listed) for line in output.splitlines() if line.startswith(listed)]
         self._prometheus, self._file = printed["alerts"].removesuffix("/alerts"), Path(printed["notices"])
 
     def query(self, expression: str) -> list[dict[str, Any]]:
@@ -65,7 +69,7 @@ class Monitored:
 def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
     """Give a settled region with monitoring; nothing of it is left at the end."""
     try:
-        for program in programs.PROGRAMS:
+        for program in (*programs.PROGRAMS, NAMES):
             binaries.path(program)
     except ToolchainError as error:
         pytest.skip(f"NO MONITORING: {error}; JACQUARD_MONITORING=on make setup builds it")
@@ -81,8 +85,9 @@ def test_all_targets_respond(monitored: Monitored) -> None:
     targets = {
         ("kube-state-metrics", None): 1,
         ("apiserver", None): 1,
-        ("apiserver", CLUSTER): 1,
-        ("apiserver", "globex-lab"): 1,
+        **{(job, cluster): 1 for job in CONTROL_PLANE for cluster in (CLUSTER, "globex-lab")},
+        ("etcd", "shared-a"): 2,
+        (NAMES, None): 2,
         ("kube-state-metrics", CLUSTER): 1,
         ("node-exporter", CLUSTER): 16,
         ("dcgm-exporter", CLUSTER): 14,
@@ -99,6 +104,18 @@ def test_all_targets_respond(monitored: Monitored) -> None:
     requests = found('apiserver_request_total{job="apiserver"}')
     assert {cluster for _, cluster in requests} == {None, CLUSTER, "globex-lab"}
     assert {one["metric"]["tenant"] for one in monitored.query("capi_cluster_info")} == {"acme", "globex"}
+
+
+def test_programs_serve_the_metrics_of_the_alerts(monitored: Monitored) -> None:
+    assert monitored.query("min(etcd_server_has_leader)")[0]["value"][1] == "1"
+    schedulers = monitored.query("count by (cluster) (scheduler_pending_pods) > 0")
+    assert {one["metric"]["cluster"] for one in schedulers} == {CLUSTER, "globex-lab"}
+    names = monitored.query("external_dns_registry_endpoints_total")
+    assert {one["metric"]["namespace"] for one in names} == {NAMES, CLUSTER}
+
+
+def test_monitors_without_a_program_are_listed(monitored: Monitored) -> None:
+    assert monitored.unserved == ["PodMonitor data-stores/default-etcd"]
 
 
 def test_each_gpu_of_a_node_has_series_with_its_tenant(monitored: Monitored) -> None:

@@ -1,4 +1,7 @@
-"""Unit tests of alerts with recorded series, in the format of Prometheus, for vmalert-tool."""
+"""Unit tests of alerts with recorded series, for vmalert-tool and for Prometheus' promtool.
+
+Both get the same tests. promtool also gets the time at which vmalert-tool always starts.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from built_programs import built
 
 _FILE = Path(__file__).with_name("alert_cases.yaml")
-_GROUP = "alerts"
 _STARTS = 10
+_CLOCK = "2000-01-01T00:00:00Z"
 _SAMPLES = re.compile(r"x(\d+)$")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _SELECTED = ("cluster", "namespace", "cronjob")
@@ -32,6 +36,8 @@ class Case:
     """Part of the expression of the alert."""
     starts: int
     """Minute from which the expression is true."""
+    edge: int
+    """Minutes after `starts` in which one of both tools finds the expression true, and the other one does not yet."""
     ends: int | None
     """Minute from which it is no longer true; None if it stays true."""
     labels: Mapping[str, str] | None
@@ -61,44 +67,36 @@ def _case(row: Mapping[str, Any], alert: str, value: str) -> Case:
         alert=alert,
         of=row.get("of", ""),
         starts=int(row.get("starts", _STARTS)),
+        edge=int(row.get("edge", 0)),
         ends=int(row["ends"]) if "ends" in row else None,
         labels=row.get("labels"),
         **series,
     )
 
 
-def unit_tests(rule: Mapping[str, Any], case: Case) -> dict[str, Any]:
+def unit_tests(rule: Mapping[str, Any], case: Case) -> list[dict[str, Any]]:
     """Return the unit tests of ``rule`` with the series of ``case``."""
     hold = minutes(rule["for"])
     fires = {"exp_labels": _labels(rule, case), "exp_annotations": dict(rule["annotations"])}
     last = _length(case.fault)
     shown = [(minute, []) for minute in range(0, case.starts + hold, _STEP)]
-    shown += [(case.starts + hold - 1, []), (case.starts + hold, [fires])]
+    shown += [(case.starts + hold - 1, []), (case.starts + case.edge + hold, [fires])]
     kept = minutes(rule.get("keep_firing_for", "0m"))
     shown += [(case.ends + kept, []), (last, [])] if case.ends else [(last, [fires])]
     shown += [(case.ends, [fires])] if case.ends and kept else []
-    return {
-        "rule_files": ["rules.yaml"],
-        "evaluation_interval": "1m",
-        "tests": [
-            _test("fault", rule, case.fault, shown),
-            _test(
-                "healthy", rule, case.healthy, [(minute, []) for minute in range(0, _length(case.healthy) + 1, _STEP)]
-            ),
-        ],
-    }
+    never = [(minute, []) for minute in range(0, _length(case.healthy) + 1, _STEP)]
+    return [_test("fault", rule, case.fault, shown), _test("healthy", rule, case.healthy, never)]
 
 
 def _test(
     name: str, rule: Mapping[str, Any], series: Mapping[str, str], shown: list[tuple[int, list[Any]]]
 ) -> dict[str, Any]:
-    about = {"groupname": _GROUP, "alertname": rule["alert"]}
     return {
         "name": name,
         "interval": "1m",
         "input_series": [{"series": _filled(key, rule), "values": values} for key, values in series.items()],
         "alert_rule_test": [
-            {"eval_time": f"{at}m", **about, "exp_alerts": alerts}
+            {"eval_time": f"{at}m", "alertname": rule["alert"], "exp_alerts": alerts}
             for at, alerts in sorted(shown, key=lambda item: item[0])
         ],
     }
@@ -146,11 +144,37 @@ def minutes(duration: str) -> int:
     return int(duration[:-1]) * unit // 60
 
 
-def run(tool: Path, folder: Path, rules: Iterable[Mapping[str, Any]], unit_tests: Mapping[str, Any]) -> str:
-    """Return the output of the unit tests of ``rules``, an alert and its recording rules; empty if they pass."""
-    groups = {"groups": [{"name": _GROUP, "rules": [dict(rule) for rule in rules]}]}
-    (folder / "rules.yaml").write_text(json.dumps(groups), encoding="utf-8")
-    test = folder / "test.yaml"
-    test.write_text(json.dumps(unit_tests), encoding="utf-8")
-    done = subprocess.run([tool, "unittest", f"--files={test}"], capture_output=True, text=True, check=False)
+def vmalert_tool(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return the output of unit tests of ``rules``, an alert after its recording rules; empty if they pass."""
+    file = _written(folder, rules, tests)
+    return _output(built("vmalert-tool"), "unittest", "--disableAlertgroupLabel", f"--files={file}")
+
+
+def promtool(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return the same as `vmalert_tool`, from promtool."""
+    file = _written(folder, rules, [{**test, "start_timestamp": _CLOCK} for test in tests])
+    return _output(built("promtool"), "test", "rules", file)
+
+
+def _written(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]) -> Path:
+    """Write the files of unit tests; return that of the tests.
+
+    Each rule is a group: vmalert-tool evaluates the rules of a group at the same time, so that an alert would read the
+    former value of its recording rule.
+    """
+    groups = [{"name": f"rule-{number}", "rules": [dict(rule)]} for number, rule in enumerate(rules)]
+    content = {
+        "rule_files": ["rules.yaml"],
+        "evaluation_interval": "1m",
+        "group_eval_order": [group["name"] for group in groups],
+        "tests": list(tests),
+    }
+    (folder / "rules.yaml").write_text(json.dumps({"groups": groups}), encoding="utf-8")
+    file = folder / "test.yaml"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
+def _output(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr

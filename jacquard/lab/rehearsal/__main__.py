@@ -112,6 +112,8 @@ def _monitoring(options: argparse.Namespace) -> None:
     _write(f"alerts: http://{addresses.host(programs.PROMETHEUS)}/alerts")
     _write(f"routes: http://{addresses.host(programs.ALERTMANAGER)}")
     _write(f"notices: {programs.notices(region)}")
+    for monitor in programs.unserved(region):
+        _write(f"no program behind it: {monitor}")
 
 
 def _logs(options: argparse.Namespace) -> None:

@@ -146,7 +146,8 @@ class Apis:
 
 
 def exporters(node: dict[str, Any] = NODE) -> Exporters:
-    return Exporters(Apis(node), lambda: list(RESOURCES.values()))  # type: ignore[arg-type]  # stands for `Apis`
+    apis: Any = Apis(node)
+    return Exporters(apis, lambda: list(RESOURCES.values()), lambda program: f"page of {program.part} {program.pod}")
 
 
 def test_the_query_of_a_scrape_names_the_exporter() -> None:
@@ -154,6 +155,8 @@ def test_the_query_of_a_scrape_names_the_exporter() -> None:
 
     assert of({"exporter": "apiserver", "cluster": "c"}) == "GET /metrics text/plain"
     assert "node_memory_MemTotal_bytes 1048576\n" in of({"exporter": "node-exporter", "cluster": "c", "node": "gpu-0"})
+    assert of({"exporter": "program", "part": "c/etcd"}) == "page of c/etcd "
+    assert of({"exporter": "program", "part": "m/dns", "pod": "a/b"}) == "page of m/dns a/b"
     management = of({"exporter": "kube-state-metrics", "cluster": "management"})
     assert "capi_machine_status_condition" in management
     assert "kube_node_status_condition" in management

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,41 @@ from environment_data import reference
 
 from components.inputs.manifests import everything
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.monitoring import configuration, server
+from jacquard.lab.rehearsal.monitoring import configuration, server, targets
 from jacquard.lab.rehearsal.monitoring.durations import faster, shorter
-from jacquard.lab.rehearsal.monitoring.observed import API, CHART, Agent, Observed
+from jacquard.lab.rehearsal.monitoring.observed import API, CHART, CONTROL_PLANE, Agent, Observed, etcds
+from jacquard.lab.rehearsal.operators import containers
+from jacquard.lab.rehearsal.operators.releases.installed import HELM
 from jacquard.lab.rehearsal.region import MANAGEMENT
 
 HERE, THERE = "127.0.0.1:1", "127.0.0.1:2"
 TRAIN = "acme-train"
+CONTROL_PLANES, METRICS, METRICS_LABEL = "acme-train-control-plane", "acme-train-metrics", "jacquard.dev/metrics"
+DNS_POD = {
+    "metadata": {"namespace": TRAIN, "name": "external-dns-1", "labels": {"app.kubernetes.io/name": "external-dns"}},
+    "spec": {
+        "containers": [
+            {
+                "name": "external-dns",
+                "image": "registry.k8s.io/external-dns/external-dns:v0.1",
+                "ports": [{"name": "http", "containerPort": 7979}],
+            }
+        ]
+    },
+    "status": {"phase": "Running", "podIP": "10.244.0.9"},
+}
 LABELS = {"region": "laptop", "tenant": "acme", "cluster": TRAIN}
 
 
 def node(name: str, address: str, gpus: int) -> dict[str, Any]:
     status = {"addresses": [{"type": "InternalIP", "address": address}], "capacity": {"nvidia.com/gpu": str(gpus)}}
     return {"metadata": {"name": name}, "status": status}
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all programs of images exist."""
+    monkeypatch.setattr(containers.binaries, "path", Path)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +64,10 @@ def observed() -> Observed:
     return Observed(
         values=release["spec"]["values"],
         monitors=of_kind(API, "ServiceMonitor"),
+        pod_monitors=of_kind(API, "PodMonitor"),
         services=of_kind("v1", "Service"),
+        pods=(DNS_POD,),
+        etcds=etcds(list(of_kind(HELM, "HelmRelease")), list(of_kind(*CONTROL_PLANE))),
         rules=of_kind(API, "PrometheusRule"),
         agents={TRAIN: Agent(LABELS, (node("cpu-0", "10.64.0.2", 0), node("gpu-0", "10.64.0.3", 8)), has_dcgm=True)},
     )
@@ -63,7 +89,16 @@ def test_each_job_scrapes_the_address_of_a_region_through_the_exporters(observed
         "management/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.monitoring.svc:8080"]],
         "management/apiserver": [["kubernetes.default.svc:443"]],
         "serviceMonitor/acme-train/acme-train-control-plane/0": [["acme-train-metrics.acme-train.svc:6443"]],
+        "serviceMonitor/acme-train/acme-train-control-plane/1": [["acme-train-metrics.acme-train.svc:10257"]],
+        "serviceMonitor/acme-train/acme-train-control-plane/2": [["acme-train-metrics.acme-train.svc:10259"]],
         "serviceMonitor/globex-lab/globex-lab-control-plane/0": [["globex-lab-metrics.globex-lab.svc:6443"]],
+        "serviceMonitor/globex-lab/globex-lab-control-plane/1": [["globex-lab-metrics.globex-lab.svc:10257"]],
+        "serviceMonitor/globex-lab/globex-lab-control-plane/2": [["globex-lab-metrics.globex-lab.svc:10259"]],
+        "podMonitor/external-dns/external-dns/0": [["10.244.0.9:7979"]],
+        "podMonitor/data-stores/shared-a-etcd/0": [
+            ["shared-a-etcd-0.shared-a-etcd.data-stores.svc:2381"],
+            ["shared-a-etcd-1.shared-a-etcd.data-stores.svc:2381"],
+        ],
         "acme-train/kube-state-metrics": [["kube-prometheus-stack-kube-state-metrics.monitoring.svc:8080"]],
         "acme-train/node-exporter": [["10.64.0.2:9100"], ["10.64.0.3:9100"]],
         "acme-train/dcgm-exporter": [["10.64.0.3:9400"]],
@@ -72,16 +107,98 @@ def test_each_job_scrapes_the_address_of_a_region_through_the_exporters(observed
 
 def test_a_monitor_keeps_its_relabelings_and_names_its_cluster(observed: Observed) -> None:
     written = configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1)
-    [job] = [job for job in written["scrape_configs"] if job["job_name"].startswith("serviceMonitor/acme-train/")]
+    [job] = [
+        job for job in written["scrape_configs"] if job["job_name"] == f"serviceMonitor/{TRAIN}/{CONTROL_PLANES}/0"
+    ]
 
-    assert job["params"] == {"exporter": ["apiserver"], "cluster": [TRAIN]}
     assert job["relabel_configs"] == [
         {"action": "replace", "target_label": "cluster", "replacement": TRAIN},
         {"action": "replace", "target_label": "job", "replacement": "apiserver"},
         {"action": "replace", "target_label": "tenant", "replacement": "acme"},
     ]
-    labels = {"namespace": TRAIN, "service": "acme-train-metrics", "endpoint": "apiserver", "job": "apiserver"}
-    assert job["static_configs"][0]["labels"] == labels
+    labels = {"namespace": TRAIN, "service": METRICS, "endpoint": "apiserver", "job": METRICS}
+    page = {"__param_exporter": "apiserver", "__param_cluster": TRAIN}
+    assert job["static_configs"][0]["labels"] == {**labels, **page}
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "part", "pod"),
+    [
+        (
+            f"serviceMonitor/{TRAIN}/{CONTROL_PLANES}/2",
+            {"namespace": TRAIN, "service": METRICS, "endpoint": "kube-scheduler", "job": METRICS},
+            "acme-train/kube-scheduler",
+            "",
+        ),
+        (
+            "podMonitor/data-stores/shared-a-etcd/0",
+            {
+                "namespace": "data-stores",
+                "pod": "shared-a-etcd-0",
+                "container": "etcd",
+                "endpoint": "metrics",
+                "job": "data-stores/shared-a-etcd",
+            },
+            "acme-train/etcd",
+            "",
+        ),
+        (
+            "podMonitor/external-dns/external-dns/0",
+            {
+                "namespace": TRAIN,
+                "pod": "external-dns-1",
+                "container": "external-dns",
+                "endpoint": "http",
+                "job": "external-dns/external-dns",
+            },
+            "management/external-dns",
+            "acme-train/external-dns-1",
+        ),
+    ],
+)
+def test_the_target_of_a_monitor_names_the_program_that_serves_it(
+    observed: Observed, name: str, labels: dict[str, str], part: str, pod: str
+) -> None:
+    written = configuration.prometheus(observed, exporters=HERE, alertmanager=THERE, speed=1)
+    [job] = [job for job in written["scrape_configs"] if job["job_name"] == name]
+
+    page = {"__param_exporter": "program", "__param_part": part, "__param_pod": pod}
+    assert job["static_configs"][0]["labels"] == {**labels, **page}
+
+
+def test_monitors_without_a_program_are_listed(observed: Observed) -> None:
+    assert targets.without_program(observed) == ["PodMonitor data-stores/default-etcd"]
+
+    controllers = {
+        "metadata": {"namespace": "monitoring", "name": "controllers"},
+        "spec": {
+            "jobLabel": METRICS_LABEL,
+            "namespaceSelector": {"matchNames": ["capi-system", "kamaji-system"]},
+            "selector": {
+                "matchExpressions": [{"key": METRICS_LABEL, "operator": "In", "values": ["cluster-api", "kamaji"]}]
+            },
+            "endpoints": [{"port": "metrics"}],
+        },
+    }
+    services = tuple(
+        {
+            "metadata": {"namespace": f"{space}-system", "name": f"{job}-metrics", "labels": {METRICS_LABEL: job}},
+            "spec": {"ports": [{"name": "metrics", "port": 8443}]},
+        }
+        for space, job in (("capi", "cluster-api"), ("kamaji", "kamaji"), ("other", "cluster-api"))
+    )
+    more = replace(observed, monitors=(controllers,), services=services, pods=())
+
+    assert targets.without_program(more) == [
+        "PodMonitor data-stores/default-etcd",
+        "PodMonitor external-dns/external-dns",
+        "ServiceMonitor monitoring/controllers: kamaji-system/kamaji-metrics",
+    ]
+    written = configuration.prometheus(more, exporters=HERE, alertmanager=THERE, speed=1)
+    [job] = [job for job in written["scrape_configs"] if job["job_name"].startswith("serviceMonitor/monitoring/")]
+    [target] = job["static_configs"]
+    assert target["targets"] == ["cluster-api-metrics.capi-system.svc:8443"]
+    assert target["labels"].items() >= {"job": "cluster-api", "__param_part": "cluster-api-manager"}.items()
 
 
 def test_series_of_nodes_have_the_labels_of_their_agent(observed: Observed) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.monitoring import configuration, programs, server
+from jacquard.lab.rehearsal.monitoring import configuration, pages, programs, server, targets
 from jacquard.lab.rehearsal.monitoring.exporters import Exporters, resources_of
 from jacquard.lab.rehearsal.monitoring.observed import Apis, Object, Observed, observe
 from jacquard.lab.rehearsal.region import Region
@@ -34,7 +35,7 @@ class Monitoring:
         self._speed = settings.speed()
         self._unread: set[str] = set()
         """Programs with changed files that they have not read."""
-        exporters = Exporters(self._apis, self._resources)
+        exporters = Exporters(self._apis, self._resources, partial(pages.read, region))
         server.start(self._addresses.exporters, exporters, programs.notices(region))
 
     def reconcile(self) -> None:
@@ -45,6 +46,7 @@ class Monitoring:
         host, speed = self._addresses.host, self._speed
         routes = configuration.alertmanager(self._observed, receiver=host("exporters"), speed=speed)
         self._run(programs.ALERTMANAGER, routes, {})
+        programs.write_unserved(self._region, targets.without_program(self._observed))
         scrapes = configuration.prometheus(
             self._observed, exporters=host("exporters"), alertmanager=host(programs.ALERTMANAGER), speed=speed
         )

@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from jacquard.lab.rehearsal.monitoring import nodes
+from jacquard.lab.rehearsal.monitoring import nodes, targets
 from jacquard.lab.rehearsal.monitoring.durations import faster, shorter
 from jacquard.lab.rehearsal.monitoring.observed import CHART, Agent, Object, Observed
 from jacquard.lab.rehearsal.region import MANAGEMENT
 
 Json = dict[str, Any]
-EXPORTER, CLUSTER, NODE = "exporter", "cluster", "node"
+EXPORTER, CLUSTER, NODE, PART, POD = "exporter", "cluster", "node", "part", "pod"
 """Query parameters of a scrape."""
 API_SERVER, KUBE_STATE, NODE_EXPORTER, DCGM = "apiserver", "kube-state-metrics", "node-exporter", "dcgm-exporter"
+PROGRAM = "program"
+"""Exporter that is a program of the region, which the parameters `PART` and `POD` identify."""
 NOTICES = "/notices/"
 """Path of the receiver, which ends with the name of a receiver of Alertmanager."""
 _INTERVAL = "30s"
@@ -103,33 +105,21 @@ def _of_chart() -> Iterator[Json]:
 
 
 def _of_monitors(observed: Observed) -> Iterator[Json]:
-    """Yield the jobs of ServiceMonitors for API servers; no process stands for other programs of control planes.
+    """Yield the jobs of monitors, with the targets that a program of the region serves."""
+    for job in targets.jobs(observed):
+        served = [_of_program(target, target.program) for target in job.targets if target.program]
+        if served:
+            honoured = {"honor_labels": True} if job.endpoint.get("honorLabels") else {}
+            relabelings = [_relabeling(one) for one in job.endpoint.get("relabelings", ())]
+            yield {"job_name": job.name, **honoured, "static_configs": served, "relabel_configs": relabelings}
 
-    Their pods do not exist, so that a Service is one target.
-    """
-    for monitor in observed.monitors:
-        metadata = monitor["metadata"]
-        for index, endpoint in enumerate(monitor["spec"]["endpoints"]):
-            if endpoint["port"] != API_SERVER:
-                continue
-            targets = [
-                _target(
-                    f"{service['metadata']['name']}.{metadata['namespace']}.svc:{port['port']}",
-                    {
-                        "namespace": metadata["namespace"],
-                        "service": service["metadata"]["name"],
-                        "endpoint": endpoint["port"],
-                    },
-                )
-                for service in observed.services
-                if _selects(monitor, service)
-                for port in service["spec"]["ports"]
-                if port.get("name") == endpoint["port"]
-            ]
-            name = f"serviceMonitor/{metadata['namespace']}/{metadata['name']}/{index}"
-            relabelings = [_relabeling(one) for one in endpoint.get("relabelings", ())]
-            job = _job(name, API_SERVER, str(metadata["namespace"]), targets)
-            yield {**job, "relabel_configs": relabelings}
+
+def _of_program(target: targets.Target, program: targets.Program) -> Json:
+    cluster, _, name = program.part.rpartition("/")
+    of = {EXPORTER: PROGRAM, PART: program.part, POD: program.pod}
+    # The API server reads its own metrics only to users with a permission, so that its administrator does.
+    chosen = {EXPORTER: API_SERVER, CLUSTER: cluster} if name == targets.API_SERVER else of
+    return _target(target.address, {**target.labels, **{f"__param_{key}": value for key, value in chosen.items()}})
 
 
 def _of_agents(observed: Observed) -> Iterator[Json]:
@@ -160,12 +150,6 @@ def _job(name: str, exporter: str, cluster: str, targets: list[Json]) -> Json:
 
 def _target(address: str, labels: Mapping[str, str]) -> Json:
     return {"targets": [address], "labels": dict(labels)}
-
-
-def _selects(monitor: Object, service: Object) -> bool:
-    wanted = monitor["spec"]["selector"]["matchLabels"].items()
-    same = service["metadata"]["namespace"] == monitor["metadata"]["namespace"]
-    return bool(same and wanted <= (service["metadata"].get("labels") or {}).items())
 
 
 def _relabeling(rendered: Json) -> Json:

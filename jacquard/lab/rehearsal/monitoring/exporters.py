@@ -1,4 +1,4 @@
-"""Responses to scrapes: metrics of real API servers, and of simulated exporters from what API servers say now."""
+"""Responses to scrapes: metrics of real programs, and of simulated exporters from what API servers contain now."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from jacquard.lab.rehearsal.monitoring.configuration import (
     KUBE_STATE,
     NODE,
     NODE_EXPORTER,
+    PART,
+    POD,
+    PROGRAM,
 )
 from jacquard.lab.rehearsal.monitoring.observed import Apis, Object, each
 from jacquard.lab.rehearsal.monitoring.samples import Sample, text
+from jacquard.lab.rehearsal.monitoring.targets import Program
 from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -27,9 +31,15 @@ _ON_NODES = {NODE_EXPORTER: nodes.node_exporter, DCGM: nodes.dcgm_exporter}
 class Exporters:
     """All exporters of a region."""
 
-    def __init__(self, apis: Apis, resources: Callable[[], list[Object]]) -> None:
-        """Create the exporters; ``resources`` returns the custom resources in the values of kube-state-metrics."""
-        self._apis, self._resources = apis, resources
+    def __init__(self, apis: Apis, resources: Callable[[], list[Object]], page: Callable[[Program], str]) -> None:
+        """Create the exporters.
+
+        Args:
+            apis: clients of the API servers.
+            resources: returns the custom resources in the values of kube-state-metrics.
+            page: returns the metrics of a program.
+        """
+        self._apis, self._resources, self._page = apis, resources, page
 
     def __call__(self, query: Mapping[str, str]) -> str:
         """Return the metrics of the exporter that the query of a scrape names.
@@ -37,10 +47,13 @@ class Exporters:
         Raises:
             RehearsalError: there is no such exporter, or its node is not ready.
             ApiError: the API server does not respond.
+            OSError: the program does not respond.
         """
         exporter, cluster = query.get(EXPORTER), query.get(CLUSTER, "")
         if exporter == API_SERVER:
             return str(self._apis.of(cluster).request("GET", "/metrics", accept="text/plain"))
+        if exporter == PROGRAM:
+            return self._page(Program(query[PART], query.get(POD, "")))
         if exporter == KUBE_STATE:
             return text(self._kube_state(cluster))
         if exporter in _ON_NODES:

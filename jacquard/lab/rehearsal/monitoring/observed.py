@@ -14,7 +14,8 @@ from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError
 from jacquard.providers.kube.objects import dig
 
 Object = dict[str, Any]
-CHART, GPU_CHART = "kube-prometheus-stack", "gpu-operator"
+CHART, GPU_CHART, ETCD_CHART = "kube-prometheus-stack", "gpu-operator", "kamaji-etcd"
+CONTROL_PLANE = ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane")
 API = "monitoring.coreos.com/v1"
 
 
@@ -36,7 +37,12 @@ class Observed:
     values: Mapping[str, Any]
     monitors: tuple[Object, ...] = ()
     """ServiceMonitors of the management cluster."""
+    pod_monitors: tuple[Object, ...] = ()
+    """PodMonitors of the management cluster."""
     services: tuple[Object, ...] = ()
+    pods: tuple[Object, ...] = ()
+    etcds: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """Clusters with control planes in the data store of a release, by namespace and name of the release."""
     rules: tuple[Object, ...] = ()
     agents: Mapping[str, Agent] = field(default_factory=dict)
     """Exporters by cluster."""
@@ -91,10 +97,27 @@ def observe(apis: Apis) -> Observed | None:
     return Observed(
         values=own["spec"].get("values") or {},
         monitors=tuple(each(management, API, "ServiceMonitor")),
+        pod_monitors=tuple(each(management, API, "PodMonitor")),
         services=tuple(each(management, "v1", "Service")),
+        pods=tuple(each(management, "v1", "Pod")),
+        etcds=etcds(releases, each(management, *CONTROL_PLANE)),
         rules=tuple(each(management, API, "PrometheusRule")),
         agents=agents,
     )
+
+
+def etcds(releases: list[Object], control_planes: list[Object]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the clusters whose control planes use the data store of each etcd release."""
+    return {
+        (release["spec"]["targetNamespace"], release["spec"]["releaseName"]): tuple(
+            sorted(
+                str(one["metadata"]["name"])
+                for one in control_planes
+                if one["spec"].get("dataStoreName") == release["spec"]["values"]["datastore"]["name"]
+            )
+        )
+        for release in _of_chart(releases, ETCD_CHART)
+    }
 
 
 def _of_chart(releases: list[Object], chart: str) -> Iterator[Object]:

@@ -26,7 +26,7 @@ PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager"
 PROGRAMS = (PROMETHEUS, ALERTMANAGER)
 PARTS = (processes.name_of(processes.MONITORING), *PROGRAMS)
 """Parts of a region that are its monitoring."""
-_ADDRESSES = "addresses.json"
+_ADDRESSES, _UNSERVED = "addresses.json", "unserved.json"
 _POLL_SECONDS = 0.5
 
 
@@ -72,6 +72,18 @@ class Addresses:
 def notices(region: Region) -> Path:
     """Return the file with the notices, a line of JSON for each."""
     return folder(region) / "notices.jsonl"
+
+
+def write_unserved(region: Region, monitors: list[str]) -> None:
+    """Write the monitors and targets that no program of the region serves."""
+    file, content = folder(region) / _UNSERVED, json.dumps(monitors)
+    if not file.exists() or file.read_text(encoding="utf-8") != content:
+        replace_private(file, content)
+
+
+def unserved(region: Region) -> list[str]:
+    """Return the monitors and targets that no program of the region serves."""
+    return list(json.loads((folder(region) / _UNSERVED).read_text(encoding="utf-8")))
 
 
 def write(region: Region, program: str, configuration: Mapping[str, Any], rules: Mapping[str, Any]) -> bool:

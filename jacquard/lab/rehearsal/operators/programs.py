@@ -38,7 +38,7 @@ _AGAIN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A program of a pod, and the path of its kubeconfig, whose name is a hash of all start parameters."""
+    """A program of a pod, and the path of its kubeconfig: a folder of the pod, and a hash of all start parameters."""
 
     program: Program
     pod: Object
@@ -89,7 +89,9 @@ class Programs:
         server = kubeconfig or embedded(self._region.kubeconfig(cluster), cluster)
         parameters = (pod["metadata"]["uid"], server, sorted(environment.items()), self._name_server.port)
         key = hashlib.sha256(repr(parameters).encode()).hexdigest()[:12]
-        path = self._region.cluster_folder(cluster) / "programs" / f"{program.name}-{key}.yaml"
+        of = pod["metadata"]
+        folder = self._region.cluster_folder(cluster) / "programs" / of["namespace"] / of["name"]
+        path = folder / f"{program.name}-{key}.yaml"
         return Started(program, pod, container, environment, files(view, pod, container), kubeconfig, path)
 
     def _start(self, cluster: str, view: View, started: Started) -> None:

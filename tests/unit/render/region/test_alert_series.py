@@ -1,15 +1,15 @@
-"""Alerts on recorded series, by the real vmalert-tool if it is built, and the metrics of their expressions."""
+"""Alerts on recorded series, by the real vmalert-tool and promtool if they are built, and metrics of expressions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alert_series import Case, cases, run, unit_tests
+from alert_series import Case, cases, promtool, unit_tests, vmalert_tool
 from alerts import Alert, every_alert
-from built_programs import built
 from environment_data import LAPTOP, reference
 from recorded_metrics import RECORD, problems
 
@@ -21,21 +21,25 @@ from jacquard.machine import paths
 _PAGE = paths.ROOT / "docs/region/alerts.md"
 _CASES = [pytest.param(case, id=f"{case.alert}-{number}") for number, case in enumerate(cases())]
 _NODE_FAULTS = "node-faults"
+Tool = Callable[[Path, Iterable[Mapping[str, Any]], Iterable[Mapping[str, Any]]], str]
+_TOOLS = pytest.mark.parametrize("run", [vmalert_tool, pytest.param(promtool, marks=pytest.mark.nightly)])
 
 
 def _rules(case: Case) -> list[Alert]:
     return [alert for alert in every_alert() if case.is_about(alert.rule)]
 
 
+@_TOOLS
 @pytest.mark.parametrize("case", _CASES)
-def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case, tmp_path: Path) -> None:
+def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case, run: Tool, tmp_path: Path) -> None:
     rules = _rules(case)
 
     assert rules, f"no rule for {case.alert}"
     for alert in rules:
-        assert run(built("vmalert-tool"), tmp_path, (*alert.records, alert.rule), unit_tests(alert.rule, case)) == ""
+        assert run(tmp_path, (*alert.records, alert.rule), unit_tests(alert.rule, case)) == ""
 
 
+@_TOOLS
 @pytest.mark.parametrize(
     ("change", "failed"),
     [
@@ -46,20 +50,19 @@ def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case
         ({"labels": {"severity": "critical", "audience": "operators"}}, "fault"),
     ],
 )
-def test_an_invalid_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path) -> None:
+def test_an_invalid_rule_fails(change: dict[str, Any], failed: str, run: Tool, tmp_path: Path) -> None:
     case = next(case for case in cases() if case.alert == "GpuLost")
     [alert] = _rules(case)
 
-    assert f"testGroupName: {failed}" in run(
-        built("vmalert-tool"), tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case)
-    )
+    assert failed in run(tmp_path, [{**alert.rule, **change}], unit_tests(alert.rule, case))
 
 
+@_TOOLS
 @pytest.mark.parametrize(
     ("action", "hold_seconds", "count"), [("repair", 300, 1), ("repair", 120, 2), ("quarantine", 300, 2)]
 )
 def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
-    action: str, hold_seconds: int, count: int, tmp_path: Path
+    action: str, hold_seconds: int, count: int, run: Tool, tmp_path: Path
 ) -> None:
     """An hour ago, one node had the fault for eight minutes and one for four; a third one never had it."""
     changes = {"action": HealthAction(action), "hold_seconds": hold_seconds}
@@ -72,20 +75,10 @@ def test_the_history_of_a_check_counts_the_nodes_on_which_it_would_have_acted(
         "name": "history",
         "interval": "1m",
         "input_series": [{"series": series.format(node), "values": text} for node, text in values.items()],
-        "alert_rule_test": [
-            {"eval_time": "75m", "groupname": "alerts", "alertname": "History", "exp_alerts": alerts},
-        ],
+        "alert_rule_test": [{"eval_time": "75m", "alertname": "History", "exp_alerts": alerts}],
     }
 
-    assert (
-        run(
-            built("vmalert-tool"),
-            tmp_path,
-            [rule],
-            {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [history]},
-        )
-        == ""
-    )
+    assert run(tmp_path, [rule], [history]) == ""
 
 
 def test_each_rule_has_a_case() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alert_series import run
-from built_programs import built
+from alert_series import vmalert_tool
 from environment_data import reference
 
 from components.render.region import dashboards, monitoring
@@ -59,7 +58,6 @@ def _selector(metric: str, **labels: str) -> str:
 def test_each_rack_of_a_hall_has_the_share_of_hosts_without_a_fault(
     hall: str, shares: dict[str, float], tmp_path: Path
 ) -> None:
-    tool = built("vmalert-tool")
     samples = [{"labels": f'{{rack="{rack}"}}', "value": share} for rack, share in shares.items()]
     test = {
         "interval": "1m",
@@ -68,13 +66,12 @@ def test_each_rack_of_a_hall_has_the_share_of_hosts_without_a_fault(
             {"expr": panel()["targets"][0]["expr"].replace("$hall", hall), "eval_time": "3m", "exp_samples": samples}
         ],
     }
-    tests = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}
     rule = {"alert": "Never", "expr": "vector(0) > 1"}
 
-    assert run(tool, tmp_path, [rule], tests) == ""
+    assert vmalert_tool(tmp_path, [rule], [test]) == ""
     wrong = [{**sample, "value": 0.25} for sample in samples]
     test["metricsql_expr_test"][0]["exp_samples"] = wrong  # type: ignore[index]
-    assert run(tool, tmp_path, [rule], tests) != ""
+    assert vmalert_tool(tmp_path, [rule], [test]) != ""
 
 
 def test_tiles_are_named_by_rack_and_sorted_and_none_is_left_out() -> None:

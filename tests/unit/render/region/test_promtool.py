@@ -1,4 +1,4 @@
-"""Rendered rules in Prometheus' own promtool. `test_alert_series` evaluates them with vmalert-tool."""
+"""Rendered rules in Prometheus' own promtool. `test_alert_series` evaluates them."""
 
 from __future__ import annotations
 
