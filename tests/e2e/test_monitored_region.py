@@ -115,7 +115,7 @@ def test_programs_serve_the_metrics_of_the_alerts(monitored: Monitored) -> None:
 
 
 def test_monitors_without_a_program_are_listed(monitored: Monitored) -> None:
-    assert monitored.unserved == ["PodMonitor data-stores/default-etcd"]
+    assert monitored.unserved == ["management PodMonitor data-stores/default-etcd"]
 
 
 def test_each_gpu_of_a_node_has_series_with_its_tenant(monitored: Monitored) -> None:

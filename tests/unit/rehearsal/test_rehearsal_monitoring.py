@@ -17,7 +17,7 @@ from components.inputs.manifests import everything
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.monitoring import configuration, server, targets
 from jacquard.lab.rehearsal.monitoring.durations import faster, shorter
-from jacquard.lab.rehearsal.monitoring.observed import API, CHART, CONTROL_PLANE, Agent, Observed, etcds
+from jacquard.lab.rehearsal.monitoring.observed import API, CHART, CONTROL_PLANE, Agent, Discovered, Observed, etcds
 from jacquard.lab.rehearsal.operators import containers
 from jacquard.lab.rehearsal.operators.releases.installed import HELM
 from jacquard.lab.rehearsal.region import MANAGEMENT
@@ -63,10 +63,12 @@ def observed() -> Observed:
 
     return Observed(
         values=release["spec"]["values"],
-        monitors=of_kind(API, "ServiceMonitor"),
-        pod_monitors=of_kind(API, "PodMonitor"),
-        services=of_kind("v1", "Service"),
-        pods=(DNS_POD,),
+        discovered=Discovered(
+            service_monitors=of_kind(API, "ServiceMonitor"),
+            pod_monitors=of_kind(API, "PodMonitor"),
+            services=of_kind("v1", "Service"),
+            pods=(DNS_POD,),
+        ),
         etcds=etcds(list(of_kind(HELM, "HelmRelease")), list(of_kind(*CONTROL_PLANE))),
         rules=of_kind(API, "PrometheusRule"),
         agents={TRAIN: Agent(LABELS, (node("cpu-0", "10.64.0.2", 0), node("gpu-0", "10.64.0.3", 8)), has_dcgm=True)},
@@ -167,7 +169,7 @@ def test_the_target_of_a_monitor_names_the_program_that_serves_it(
 
 
 def test_monitors_without_a_program_are_listed(observed: Observed) -> None:
-    assert targets.without_program(observed) == ["PodMonitor data-stores/default-etcd"]
+    assert targets.without_program(observed) == ["management PodMonitor data-stores/default-etcd"]
 
     controllers = {
         "metadata": {"namespace": "monitoring", "name": "controllers"},
@@ -187,18 +189,65 @@ def test_monitors_without_a_program_are_listed(observed: Observed) -> None:
         }
         for space, job in (("capi", "cluster-api"), ("kamaji", "kamaji"), ("other", "cluster-api"))
     )
-    more = replace(observed, monitors=(controllers,), services=services, pods=())
+    found = replace(observed.discovered, service_monitors=(controllers,), services=services, pods=())
+    more = replace(observed, discovered=found)
 
     assert targets.without_program(more) == [
-        "PodMonitor data-stores/default-etcd",
-        "PodMonitor external-dns/external-dns",
-        "ServiceMonitor monitoring/controllers: kamaji-system/kamaji-metrics",
+        "management PodMonitor data-stores/default-etcd",
+        "management PodMonitor external-dns/external-dns",
+        "management ServiceMonitor monitoring/controllers: kamaji-system/kamaji-metrics",
     ]
     written = configuration.prometheus(more, exporters=HERE, alertmanager=THERE, speed=1)
     [job] = [job for job in written["scrape_configs"] if job["job_name"].startswith("serviceMonitor/monitoring/")]
     [target] = job["static_configs"]
     assert target["targets"] == ["cluster-api-metrics.capi-system.svc:8443"]
     assert target["labels"].items() >= {"job": "cluster-api", "__param_part": "cluster-api-manager"}.items()
+
+
+def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(observed: Observed) -> None:
+    def pod(part: str) -> dict[str, Any]:
+        container = {"name": part, "image": f"quay.io/metallb/{part}:v0.16.1", "ports": [{"containerPort": 9120}]}
+        return {
+            "metadata": {"namespace": "metallb-system", "name": f"{part}-1", "labels": {"part": part}},
+            "spec": {"containers": [container]},
+            "status": {"phase": "Running", "podIP": "10.8.0.1"},
+        }
+
+    def service(part: str) -> dict[str, Any]:
+        metadata = {"namespace": "metallb-system", "name": f"{part}-metrics", "labels": {"name": part}}
+        ports = [{"name": "metricshttps", "port": 9120, "targetPort": 9120}]
+        return {"metadata": metadata, "spec": {"selector": {"part": part}, "ports": ports}}
+
+    def monitor(part: str) -> dict[str, Any]:
+        endpoint = {"port": "metricshttps", "honorLabels": True}
+        spec = {"selector": {"matchLabels": {"name": part}}, "endpoints": [endpoint]}
+        return {"metadata": {"namespace": "metallb-system", "name": part}, "spec": spec}
+
+    parts = ("controller", "speaker")
+    found = Discovered(
+        service_monitors=tuple(map(monitor, parts)), services=tuple(map(service, parts)), pods=tuple(map(pod, parts))
+    )
+    more = replace(observed, agents={TRAIN: replace(observed.agents[TRAIN], discovered=found)})
+
+    written = configuration.prometheus(more, exporters=HERE, alertmanager=THERE, speed=1)
+    [job] = [one for one in written["scrape_configs"] if "metallb-system" in one["job_name"]]
+    assert (job["job_name"], job["honor_labels"]) == (f"{TRAIN}/serviceMonitor/metallb-system/controller/0", True)
+    [target] = job["static_configs"]
+    assert target["targets"] == ["10.8.0.1:9120"]
+    assert target["labels"] == {
+        **LABELS,
+        "job": "controller-metrics",
+        "namespace": "metallb-system",
+        "service": "controller-metrics",
+        "pod": "controller-1",
+        "container": "controller",
+        "endpoint": "metricshttps",
+        "__param_exporter": "program",
+        "__param_part": f"{TRAIN}/metallb-controller",
+        "__param_pod": "metallb-system/controller-1",
+    }
+    listed = f"{TRAIN} ServiceMonitor metallb-system/speaker: metallb-system/speaker-1"
+    assert listed in targets.without_program(more)
 
 
 def test_series_of_nodes_have_the_labels_of_their_agent(observed: Observed) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.monitoring import pages, server
+from jacquard.lab.rehearsal.monitoring import server
+from jacquard.lab.rehearsal.monitoring.observed import Apis
+from jacquard.lab.rehearsal.monitoring.pages import Pages
 from jacquard.lab.rehearsal.monitoring.targets import Program
 from jacquard.lab.rehearsal.processes import Process
 from jacquard.lab.rehearsal.region import Region
@@ -48,7 +50,7 @@ def region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Region]:
     ],
 )
 def test_a_page_is_that_of_the_program_and_its_pod(region: Region, program: Program, page: str) -> None:
-    assert pages.read(region, program) == page
+    assert Pages(region, Apis(region))(program) == page
 
 
 @pytest.mark.parametrize(
@@ -60,4 +62,4 @@ def test_a_page_is_that_of_the_program_and_its_pod(region: Region, program: Prog
 )
 def test_a_program_that_does_not_run_has_no_page(region: Region, program: Program, error: str) -> None:
     with pytest.raises(RehearsalError, match=error):
-        pages.read(region, program)
+        Pages(region, Apis(region))(program)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.monitoring import configuration, pages, programs, server, targets
+from jacquard.lab.rehearsal.monitoring import configuration, programs, server, targets
 from jacquard.lab.rehearsal.monitoring.exporters import Exporters, resources_of
 from jacquard.lab.rehearsal.monitoring.observed import Apis, Object, Observed, observe
+from jacquard.lab.rehearsal.monitoring.pages import Pages
 from jacquard.lab.rehearsal.region import Region
 from jacquard.machine import settings
 from jacquard.providers.kube import ApiError
@@ -35,7 +35,7 @@ class Monitoring:
         self._speed = settings.speed()
         self._unread: set[str] = set()
         """Programs with changed files that they have not read."""
-        exporters = Exporters(self._apis, self._resources, partial(pages.read, region))
+        exporters = Exporters(self._apis, self._resources, Pages(region, self._apis))
         server.start(self._addresses.exporters, exporters, programs.notices(region))
 
     def reconcile(self) -> None:

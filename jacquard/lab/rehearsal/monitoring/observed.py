@@ -20,6 +20,22 @@ API = "monitoring.coreos.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
+class Discovered:
+    """Monitors of a cluster, and the objects that they can select."""
+
+    service_monitors: tuple[Object, ...] = ()
+    pod_monitors: tuple[Object, ...] = ()
+    services: tuple[Object, ...] = ()
+    pods: tuple[Object, ...] = ()
+
+    @classmethod
+    def by(cls, api: ApiServer) -> Discovered:
+        """Return the objects of an API server that Prometheus discovers."""
+        kinds = ((API, "ServiceMonitor"), (API, "PodMonitor"), ("v1", "Service"), ("v1", "Pod"))
+        return cls(*(tuple(each(api, *kind)) for kind in kinds))
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """Exporters of a cluster of a tenant, which its release of the chart installs."""
 
@@ -28,6 +44,7 @@ class Agent:
     nodes: tuple[Object, ...]
     has_dcgm: bool
     """Whether the cluster has a release of the GPU operator."""
+    discovered: Discovered = Discovered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +52,7 @@ class Observed:
     """Values of the release in the management cluster, and the objects that its Prometheus selects."""
 
     values: Mapping[str, Any]
-    monitors: tuple[Object, ...] = ()
-    """ServiceMonitors of the management cluster."""
-    pod_monitors: tuple[Object, ...] = ()
-    """PodMonitors of the management cluster."""
-    services: tuple[Object, ...] = ()
-    pods: tuple[Object, ...] = ()
+    discovered: Discovered = Discovered()
     etcds: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     """Clusters with control planes in the data store of a release, by namespace and name of the release."""
     rules: tuple[Object, ...] = ()
@@ -92,14 +104,13 @@ def observe(apis: Apis) -> Observed | None:
     for release in _of_chart(releases, CHART):
         if cluster := cluster_of(release):
             labels = dig(release, "spec", "values", "prometheus", "prometheusSpec", "externalLabels") or {}
-            found = tuple(each(apis.of(cluster), "v1", "Node"))
-            agents[cluster] = Agent({"cluster": cluster, **labels}, found, cluster in with_gpus)
+            api = apis.of(cluster)
+            found = tuple(each(api, "v1", "Node"))
+            gpus = cluster in with_gpus
+            agents[cluster] = Agent({"cluster": cluster, **labels}, found, gpus, Discovered.by(api))
     return Observed(
         values=own["spec"].get("values") or {},
-        monitors=tuple(each(management, API, "ServiceMonitor")),
-        pod_monitors=tuple(each(management, API, "PodMonitor")),
-        services=tuple(each(management, "v1", "Service")),
-        pods=tuple(each(management, "v1", "Pod")),
+        discovered=Discovered.by(management),
         etcds=etcds(releases, each(management, *CONTROL_PLANE)),
         rules=tuple(each(management, API, "PrometheusRule")),
         agents=agents,

@@ -8,12 +8,13 @@ target, and the etcd of each control plane is the next member of its data store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from components.lookups.monitor_targets import matches
 from components.render import labels as keys
 from jacquard.lab.rehearsal import manager
-from jacquard.lab.rehearsal.monitoring.observed import Object, Observed
+from jacquard.lab.rehearsal.monitoring.observed import Discovered, Object, Observed
 from jacquard.lab.rehearsal.operators.containers import program_of
 from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.providers.kube.objects import dig
@@ -27,6 +28,9 @@ _CONTROL_PLANE = {
 """Programs by the name of the port in the Service of a control plane."""
 _CONTROLLERS = {"cluster-api": manager.NAME}
 """Programs by the label of the Service of a controller."""
+NAMES, ADDRESSES = "external-dns", "metallb-controller"
+SERVES_METRICS = (NAMES, ADDRESSES)
+"""Programs of pods whose metrics are read."""
 _INSTANCE = "app.kubernetes.io/instance"
 
 
@@ -53,22 +57,36 @@ class Job(NamedTuple):
     """An endpoint of a monitor with its targets."""
 
     monitor: str
-    """Kind, namespace and name, such as ``PodMonitor data-stores/shared-etcd``."""
+    """Cluster, kind, namespace and name, such as ``management PodMonitor data-stores/shared-etcd``."""
     name: str
     """Name of the job in the configuration."""
     endpoint: Mapping[str, Any]
     targets: tuple[Target, ...]
 
 
+class _Cluster(NamedTuple):
+    """A cluster whose Prometheus finds targets."""
+
+    name: str
+    labels: Mapping[str, str]
+    """External labels of its Prometheus, which the targets get here."""
+    discovered: Discovered
+
+
 def jobs(observed: Observed) -> Iterator[Job]:
-    """Yield the endpoints of all monitors of the management cluster."""
-    for monitor in observed.monitors:
-        for index, endpoint in enumerate(monitor["spec"]["endpoints"]):
-            yield _job("ServiceMonitor", monitor, index, endpoint, _services(monitor, endpoint["port"], observed))
-    for monitor in observed.pod_monitors:
-        for index, endpoint in enumerate(monitor["spec"]["podMetricsEndpoints"]):
-            found = (*_pods(monitor, endpoint["port"], observed), *_members(monitor, endpoint["port"], observed))
-            yield _job("PodMonitor", monitor, index, endpoint, found)
+    """Yield the endpoints of all monitors of the management cluster and of clusters with an agent."""
+    management = _Cluster(MANAGEMENT, {}, observed.discovered)
+    agents = (_Cluster(name, agent.labels, agent.discovered) for name, agent in observed.agents.items())
+    for cluster in (management, *agents):
+        for monitor in cluster.discovered.service_monitors:
+            for index, endpoint in enumerate(monitor["spec"]["endpoints"]):
+                found = _of_services(cluster, monitor, endpoint["port"])
+                yield _job(cluster, "ServiceMonitor", monitor, index, endpoint, found)
+        for monitor in cluster.discovered.pod_monitors:
+            for index, endpoint in enumerate(monitor["spec"]["podMetricsEndpoints"]):
+                port, pods = endpoint["port"], (pod for pod in cluster.discovered.pods if _selects(monitor, pod))
+                found = chain(_of_pods(cluster, pods, port, port), _members(monitor, port, observed))
+                yield _job(cluster, "PodMonitor", monitor, index, endpoint, found)
 
 
 def without_program(observed: Observed) -> list[str]:
@@ -80,23 +98,38 @@ def without_program(observed: Observed) -> list[str]:
     return sorted(found)
 
 
-def _job(kind: str, monitor: Object, index: int, endpoint: Mapping[str, Any], targets: Iterable[Target]) -> Job:
+def _job(
+    cluster: _Cluster, kind: str, monitor: Object, index: int, endpoint: Mapping[str, Any], targets: Iterable[Target]
+) -> Job:
     of = f"{monitor['metadata']['namespace']}/{monitor['metadata']['name']}"
-    return Job(f"{kind} {of}", f"{kind[0].lower()}{kind[1:]}/{of}/{index}", endpoint, tuple(targets))
+    name = f"{kind[0].lower()}{kind[1:]}/{of}/{index}"
+    # prometheus-operator sets the job of a pod to the name of its monitor, and other labels override external ones.
+    labelled = (target._replace(labels={"job": of, **cluster.labels, **target.labels}) for target in targets)
+    unique = name if cluster.name == MANAGEMENT else f"{cluster.name}/{name}"
+    return Job(f"{cluster.name} {kind} {of}", unique, endpoint, tuple(labelled))
 
 
-def _services(monitor: Object, name: str, observed: Observed) -> Iterator[Target]:
-    for service in observed.services:
+def _of_services(cluster: _Cluster, monitor: Object, endpoint: str) -> Iterator[Target]:
+    for service in cluster.discovered.services:
         if not _selects(monitor, service):
             continue
-        space, labels = service["metadata"]["namespace"], service["metadata"].get("labels") or {}
-        named = service["metadata"]["name"]
+        space, name = service["metadata"]["namespace"], service["metadata"]["name"]
+        labels, selector = service["metadata"].get("labels") or {}, service["spec"].get("selector") or {}
+        given = {"job": labels.get(monitor["spec"].get("jobLabel"), name), "service": name}
+        behind = [
+            pod
+            for pod in cluster.discovered.pods
+            if selector and pod["metadata"]["namespace"] == space and selector.items() <= _labels(pod).items()
+        ]
         for port in service["spec"].get("ports") or ():
-            if port.get("name") == name:
-                job = labels.get(monitor["spec"].get("jobLabel"), named)
-                given = {"job": job, "namespace": space, "service": named, "endpoint": name}
-                program = _of_service(space, str(labels.get(keys.METRICS)), name)
-                yield Target(f"{space}/{named}", f"{named}.{space}.svc:{port['port']}", given, program)
+            if port.get("name") != endpoint:
+                continue
+            for target in _of_pods(cluster, behind, port.get("targetPort", port["port"]), endpoint):
+                yield target._replace(labels={**target.labels, **given})
+            if not behind:
+                program = _of_service(space, str(labels.get(keys.METRICS)), endpoint)
+                alone = {"namespace": space, "endpoint": endpoint, **given}
+                yield Target(f"{space}/{name}", f"{name}.{space}.svc:{port['port']}", alone, program)
 
 
 def _of_service(namespace: str, metrics: str, port: str) -> Program | None:
@@ -105,38 +138,48 @@ def _of_service(namespace: str, metrics: str, port: str) -> Program | None:
     return Program(_CONTROLLERS[metrics]) if metrics in _CONTROLLERS else None
 
 
-def _pods(monitor: Object, name: str, observed: Observed) -> Iterator[Target]:
-    for pod in observed.pods:
-        if not _selects(monitor, pod) or dig(pod, "status", "phase") != "Running":
+def _of_pods(cluster: _Cluster, pods: Iterable[Object], port: str | int, endpoint: str) -> Iterator[Target]:
+    """Yield the running pods with a port, by its name or number, as targets of an endpoint of a monitor."""
+    for pod in pods:
+        if dig(pod, "status", "phase") != "Running":
             continue
-        space, named = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        space, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
         for container in pod["spec"]["containers"]:
-            for port in container.get("ports") or ():
-                if port.get("name") == name:
-                    program = program_of(container)
+            for found in container.get("ports") or ():
+                if port in (found.get("name"), found["containerPort"]):
                     yield Target(
-                        f"{space}/{named}",
-                        f"{dig(pod, 'status', 'podIP') or named}:{port['containerPort']}",
-                        _of_pod(monitor, space, named, container["name"], name),
-                        Program(f"{MANAGEMENT}/{program.name}", f"{space}/{named}") if program else None,
+                        f"{space}/{name}",
+                        f"{dig(pod, 'status', 'podIP') or name}:{found['containerPort']}",
+                        _pod_labels(space, name, container["name"], endpoint),
+                        _of_container(cluster, container, f"{space}/{name}"),
                     )
 
 
-def _members(monitor: Object, name: str, observed: Observed) -> Iterator[Target]:
+def _of_container(cluster: _Cluster, container: Object, pod: str) -> Program | None:
+    program = program_of(container)
+    if program is None or program.name not in SERVES_METRICS:
+        return None
+    return Program(f"{cluster.name}/{program.name}", pod)
+
+
+def _members(monitor: Object, endpoint: str, observed: Observed) -> Iterator[Target]:
     """Yield the members of the data store whose etcd a PodMonitor selects."""
     space, etcd = monitor["metadata"]["namespace"], dig(monitor, "spec", "selector", "matchLabels", _INSTANCE)
     for index, cluster in enumerate(observed.etcds.get((space, etcd), ())):
         pod = f"{etcd}-{index}"
-        labels = _of_pod(monitor, space, pod, ETCD, name)
+        labels = _pod_labels(space, pod, ETCD, endpoint)
         yield Target(f"{space}/{pod}", f"{pod}.{etcd}.{space}.svc:2381", labels, Program(f"{cluster}/{ETCD}"))
 
 
-def _of_pod(monitor: Object, namespace: str, pod: str, container: str, endpoint: str) -> dict[str, str]:
-    job = f"{monitor['metadata']['namespace']}/{monitor['metadata']['name']}"
-    return {"job": job, "namespace": namespace, "pod": pod, "container": container, "endpoint": endpoint}
+def _pod_labels(namespace: str, pod: str, container: str, endpoint: str) -> dict[str, str]:
+    return {"namespace": namespace, "pod": pod, "container": container, "endpoint": endpoint}
 
 
 def _selects(monitor: Object, obj: Object) -> bool:
     spaces, own = monitor["spec"].get("namespaceSelector") or {}, monitor["metadata"]["namespace"]
     within = spaces.get("any") or obj["metadata"]["namespace"] in spaces.get("matchNames", (own,))
-    return bool(within) and matches(obj["metadata"].get("labels") or {}, monitor["spec"]["selector"])
+    return bool(within) and matches(_labels(obj), monitor["spec"]["selector"])
+
+
+def _labels(obj: Object) -> Mapping[str, str]:
+    return obj["metadata"].get("labels") or {}

@@ -97,13 +97,7 @@ class View:
 
     def account_token(self, namespace: str, account: str, *, seconds: int, **more: Any) -> str:
         """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` is added to the TokenRequest's spec."""
-        body = {
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "TokenRequest",
-            "spec": {"expirationSeconds": seconds, **more},
-        }
-        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-        return str(self.api.request("POST", path, body=body)["status"]["token"])
+        return account_token(self.api, namespace, account, seconds=seconds, **more)
 
     def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> bool:
         """Merge into an object unless it has changed since the last read, and return whether it was patched."""
@@ -146,6 +140,17 @@ class View:
         self.changes += 1
         LOG.info("%s %s", verb, name)
         return True
+
+
+def account_token(api: ApiServer, namespace: str, account: str, *, seconds: int, **more: Any) -> str:
+    """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` is added to the TokenRequest's spec."""
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": seconds, **more},
+    }
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    return str(api.request("POST", path, body=body)["status"]["token"])
 
 
 def deleting(obj: Object) -> bool:
