@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -63,3 +67,53 @@ def test_a_page_is_that_of_the_program_and_its_pod(region: Region, program: Prog
 def test_a_program_that_does_not_run_has_no_page(region: Region, program: Program, error: str) -> None:
     with pytest.raises(RehearsalError, match=error):
         Pages(region, Apis(region))(program)
+
+
+class Reviewing(BaseHTTPRequestHandler):
+    """Serves metrics to one account."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.headers["Authorization"] == "Bearer token-2" else 401)
+        self.end_headers()
+        self.wfile.write(b"up 1\n")
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+class Api:
+    """API server that gives another token for each request."""
+
+    def __init__(self) -> None:
+        self.applied: list[str] = []
+        self.paths: list[str] = []
+
+    def apply(self, body: dict[str, Any], *, field_manager: str) -> None:
+        assert field_manager == "rehearsal-monitoring"
+        self.applied.append(body["kind"])
+
+    def request(self, method: str, path: str, *, body: dict[str, Any]) -> dict[str, Any]:
+        assert (method, body["kind"]) == ("POST", "TokenRequest")
+        self.paths.append(path)
+        return {"status": {"token": f"token-{len(self.paths)}"}}
+
+
+def test_a_program_that_reviews_accounts_gets_a_token_and_a_new_one_after_a_rejection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Reviewing)
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    arguments = ("metallb-controller", f"--port=http://127.0.0.1:{running.server_port}", "--kubeconfig=/p/a/b/c.yaml")
+    monkeypatch.setattr(processes, "running", lambda _: [Process("acme-train/metallb-controller", 1, "", arguments)])
+    api = Api()
+    apis: Any = type("Apis", (), {"of": lambda _, cluster: {"acme-train": api}[cluster]})()
+    pages, program = Pages(Region("laptop", tmp_path), apis), Program("acme-train/metallb-controller", "a/b")
+    try:
+        with pytest.raises(HTTPError, match="401"):
+            pages(program)
+        assert [pages(program), pages(program)] == ["up 1\n", "up 1\n"]
+    finally:
+        running.shutdown()
+        running.server_close()
+    assert api.paths == ["/api/v1/namespaces/kube-system/serviceaccounts/local-region-metrics/token"] * 2
+    assert api.applied == ["ServiceAccount", "ClusterRoleBinding"] * 2
