@@ -204,9 +204,13 @@ def test_monitors_without_a_program_are_listed(observed: Observed) -> None:
     assert target["labels"].items() >= {"job": "cluster-api", "__param_part": "cluster-api-manager"}.items()
 
 
-def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(observed: Observed) -> None:
+@pytest.mark.parametrize("port", [{"port": "metricshttps"}, {"targetPort": 9120}, {"targetPort": "metrics"}])
+def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(
+    observed: Observed, port: dict[str, Any]
+) -> None:
     def pod(part: str) -> dict[str, Any]:
-        container = {"name": part, "image": f"quay.io/metallb/{part}:v0.16.1", "ports": [{"containerPort": 9120}]}
+        ports = [{"name": "metrics", "containerPort": 9120}, {"containerPort": 9121}]
+        container = {"name": part, "image": f"quay.io/metallb/{part}:v0.16.1", "ports": ports}
         return {
             "metadata": {"namespace": "metallb-system", "name": f"{part}-1", "labels": {"part": part}},
             "spec": {"containers": [container]},
@@ -219,7 +223,7 @@ def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(obser
         return {"metadata": metadata, "spec": {"selector": {"part": part}, "ports": ports}}
 
     def monitor(part: str) -> dict[str, Any]:
-        endpoint = {"port": "metricshttps", "honorLabels": True}
+        endpoint = {**port, "honorLabels": True}
         spec = {"selector": {"matchLabels": {"name": part}}, "endpoints": [endpoint]}
         return {"metadata": {"namespace": "metallb-system", "name": part}, "spec": spec}
 
@@ -241,7 +245,7 @@ def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(obser
         "service": "controller-metrics",
         "pod": "controller-1",
         "container": "controller",
-        "endpoint": "metricshttps",
+        "endpoint": str(next(iter(port.values()))),
         "__param_exporter": "program",
         "__param_part": f"{TRAIN}/metallb-controller",
         "__param_pod": "metallb-system/controller-1",

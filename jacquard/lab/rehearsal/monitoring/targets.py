@@ -80,12 +80,13 @@ def jobs(observed: Observed) -> Iterator[Job]:
     for cluster in (management, *agents):
         for monitor in cluster.discovered.service_monitors:
             for index, endpoint in enumerate(monitor["spec"]["endpoints"]):
-                found = _of_services(cluster, monitor, endpoint["port"])
+                found = _of_services(cluster, monitor, endpoint)
                 yield _job(cluster, "ServiceMonitor", monitor, index, endpoint, found)
         for monitor in cluster.discovered.pod_monitors:
             for index, endpoint in enumerate(monitor["spec"]["podMetricsEndpoints"]):
-                port, pods = endpoint["port"], (pod for pod in cluster.discovered.pods if _selects(monitor, pod))
-                found = chain(_of_pods(cluster, pods, port, port), _members(monitor, port, observed))
+                port = _port(endpoint)
+                pods = (pod for pod in cluster.discovered.pods if _selects(monitor, pod))
+                found = chain(_of_pods(cluster, pods, port, str(port)), _members(monitor, str(port), observed))
                 yield _job(cluster, "PodMonitor", monitor, index, endpoint, found)
 
 
@@ -109,7 +110,14 @@ def _job(
     return Job(f"{cluster.name} {kind} {of}", unique, endpoint, tuple(labelled))
 
 
-def _of_services(cluster: _Cluster, monitor: Object, endpoint: str) -> Iterator[Target]:
+def _port(endpoint: Mapping[str, Any]) -> str | int:
+    """Return the port of an endpoint, a name or a number: of the Service for ``port`` of a ServiceMonitor."""
+    found: str | int = next(endpoint[field] for field in ("port", "portNumber", "targetPort") if field in endpoint)
+    return found
+
+
+def _of_services(cluster: _Cluster, monitor: Object, endpoint: Mapping[str, Any]) -> Iterator[Target]:
+    wanted = _port(endpoint)
     for service in cluster.discovered.services:
         if not _selects(monitor, service):
             continue
@@ -121,14 +129,17 @@ def _of_services(cluster: _Cluster, monitor: Object, endpoint: str) -> Iterator[
             for pod in cluster.discovered.pods
             if selector and pod["metadata"]["namespace"] == space and selector.items() <= _labels(pod).items()
         ]
-        for port in service["spec"].get("ports") or ():
-            if port.get("name") != endpoint:
-                continue
-            for target in _of_pods(cluster, behind, port.get("targetPort", port["port"]), endpoint):
+        ports = service["spec"].get("ports") or ()
+        named = [port for port in ports if "port" in endpoint and port.get("name") == wanted]
+        # A target port is one of the pods, which the Service need not list.
+        of_pods = [port.get("targetPort", port["port"]) for port in named] if "port" in endpoint else [wanted]
+        for port in of_pods:
+            for target in _of_pods(cluster, behind, port, str(wanted)):
                 yield target._replace(labels={**target.labels, **given})
-            if not behind:
-                program = _of_service(space, str(labels.get(keys.METRICS)), endpoint)
-                alone = {"namespace": space, "endpoint": endpoint, **given}
+        if not behind:
+            program = _of_service(space, str(labels.get(keys.METRICS)), str(wanted))
+            alone = {"namespace": space, "endpoint": str(wanted), **given}
+            for port in named:
                 yield Target(f"{space}/{name}", f"{name}.{space}.svc:{port['port']}", alone, program)
 
 
