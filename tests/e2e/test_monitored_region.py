@@ -92,7 +92,7 @@ def test_all_targets_respond(monitored: Monitored) -> None:
         **{(job, cluster): 1 for job in CONTROL_PLANE for cluster in (CLUSTER, "globex-lab")},
         ("etcd", "shared-a"): 2,
         (NAMES, None): 2,
-        ("metallb", CLUSTER): 1,
+        ("metallb-controller-monitor-service", CLUSTER): 1,
         ("kube-state-metrics", CLUSTER): 1,
         ("node-exporter", CLUSTER): 16,
         ("dcgm-exporter", CLUSTER): 14,

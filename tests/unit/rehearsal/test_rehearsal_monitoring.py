@@ -250,8 +250,7 @@ def test_a_monitor_in_the_cluster_of_a_tenant_selects_pods_behind_services(
         "__param_part": f"{TRAIN}/metallb-controller",
         "__param_pod": "metallb-system/controller-1",
     }
-    listed = f"{TRAIN} ServiceMonitor metallb-system/speaker: metallb-system/speaker-1"
-    assert listed in targets.without_program(more)
+    assert f"{TRAIN} ServiceMonitor metallb-system/speaker" in targets.without_program(more)
 
 
 def test_series_of_nodes_have_the_labels_of_their_agent(observed: Observed) -> None:

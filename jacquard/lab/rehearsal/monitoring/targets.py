@@ -91,12 +91,15 @@ def jobs(observed: Observed) -> Iterator[Job]:
 
 
 def without_program(observed: Observed) -> list[str]:
-    """Return each monitor that selects nothing here, and each target that no program of the region serves."""
-    found = set()
+    """Return the monitors that no program of the region serves, and single targets of the others."""
+    found = []
     for job in jobs(observed):
-        found |= {f"{job.monitor}: {target.name}" for target in job.targets if target.program is None}
-        found |= set() if job.targets else {job.monitor}
-    return sorted(found)
+        missing = [target.name for target in job.targets if target.program is None]
+        if len(missing) == len(job.targets):
+            found.append(job.monitor)
+        elif missing:
+            found.append(f"{job.monitor}: {', '.join(sorted(missing))}")
+    return sorted(set(found))
 
 
 def _job(
