@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.__main__ import main
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.monitoring import programs, switch
 from jacquard.lab.rehearsal.region import Region
@@ -93,6 +94,26 @@ def test_only_changed_files_are_reported(region: Region) -> None:
     assert programs.write(region, "prometheus", {"global": {}}, {})
     assert [path.name for path in (programs.folder(region) / "prometheus").rglob("*") if path.is_file()] == [
         "prometheus.yaml"
+    ]
+
+
+def test_up_waits_for_the_monitors_without_a_program_and_prints_them(
+    region: Region, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    programs.folder(region).mkdir(parents=True)
+    addresses = programs.Addresses.written(region)
+    monkeypatch.setattr(programs, "_responds", lambda _: True)
+    monkeypatch.setattr(programs, "_has_samples", lambda _: True)
+
+    with pytest.raises(RehearsalError, match="monitoring: not ready after 0 s"):
+        programs.await_ready(region, 0)
+
+    programs.write_unserved(region, ["c ServiceMonitor a/b: a/d", "management PodMonitor a/b"])
+    assert programs.await_ready(region, 0) == addresses
+    assert main(["monitoring", "lab"]) == 0
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "no program behind it: c ServiceMonitor a/b: a/d",
+        "no program behind it: management PodMonitor a/b",
     ]
 
 

@@ -141,13 +141,16 @@ def start(region: Region, program: str, addresses: Addresses) -> bool:
 
 
 def await_ready(region: Region, seconds: float) -> Addresses:
-    """Wait until Prometheus has samples and Alertmanager responds.
+    """Wait until Prometheus has samples, Alertmanager responds, and monitors without a program are known.
 
     Raises:
         RehearsalError: the region has no monitoring, or the programs are not ready in time.
     """
     addresses, end = Addresses.of(region), time.monotonic() + seconds
-    while not all(_responds(addresses.host(name)) for name in PROGRAMS) or not _has_samples(addresses):
+    listed = folder(region) / _UNSERVED
+    while not (
+        listed.exists() and all(_responds(addresses.host(name)) for name in PROGRAMS) and _has_samples(addresses)
+    ):
         if time.monotonic() > end:
             msg = f"monitoring: not ready after {seconds:g} s; see {region.logs}"
             raise RehearsalError(msg)
