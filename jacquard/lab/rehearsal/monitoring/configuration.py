@@ -117,7 +117,7 @@ def _of_monitors(observed: Observed) -> Iterator[Json]:
 def _of_program(target: targets.Target, program: targets.Program) -> Json:
     cluster, _, name = program.part.rpartition("/")
     of = {EXPORTER: PROGRAM, PART: program.part, POD: program.pod}
-    # The API server reads its own metrics only to users with a permission, so that its administrator does.
+    # An API server serves its metrics only to users with a permission, such as its administrator.
     chosen = {EXPORTER: API_SERVER, CLUSTER: cluster} if name == targets.API_SERVER else of
     return _target(target.address, {**target.labels, **{f"__param_{key}": value for key, value in chosen.items()}})
 
