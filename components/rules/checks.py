@@ -24,8 +24,8 @@ from components.specs.reading.problems import MAX_PROBLEMS, Problem, SpecError
 from components.specs.region.policy import RuleId, WaiverSpec, longest_waiver
 
 _NO_LOCKS = {
-    "allocations": AllocationsLock(schema_version=AllocationsLock.FORMAT),
-    "image_pins": ImagesLock(schema_version=ImagesLock.FORMAT),
+    "allocations": AllocationsLock.empty(),
+    "image_pins": ImagesLock.empty(),
 }
 
 

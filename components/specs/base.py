@@ -120,6 +120,11 @@ class DataFile(Spec):
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     """Version of the file format. ``jacquard migrate`` upgrades older files."""
 
+    @classmethod
+    def empty(cls) -> Self:
+        """Return the content of a file that does not exist; not validated for the reason of `defaults`."""
+        return cast("Self", cls.model_construct(schema_version=cls.FORMAT))
+
 
 class Stage(StrEnum):
     """Stage of an environment, which sets the strictness of policies and whether hardware is real."""

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from components.specs.add_ons.add_ons import AddOnCatalog
-from components.specs.base import SCHEMA_VERSION, Spec
+from components.specs.base import Spec
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.host_tests import HostTestSpec
@@ -50,21 +50,21 @@ class Environment(Spec):
     """Content of ``catalog/versions.yaml``."""
     vm_catalog: VmCatalog
     """Content of ``catalog/vm_offerings.yaml``."""
-    firmware: FirmwareCatalog = FirmwareCatalog(schema_version=SCHEMA_VERSION)
+    firmware: FirmwareCatalog = FirmwareCatalog.empty()
     """Content of ``catalog/firmware.yaml``; empty when there is no such file."""
-    add_ons: AddOnCatalog = AddOnCatalog(schema_version=SCHEMA_VERSION)
+    add_ons: AddOnCatalog = AddOnCatalog.empty()
     """Content of ``catalog/add_ons.yaml``; empty when there is no such file."""
-    health: HealthCatalog = HealthCatalog(schema_version=SCHEMA_VERSION)
+    health: HealthCatalog = HealthCatalog.empty()
     """Content of ``catalog/health.yaml``; empty when there is no such file."""
     out_of_service: dict[str, OutOfServiceSpec] = Field(default_factory=dict)
     """Hosts of ``out_of_service.yaml`` by name; a host that is not listed is in service."""
     host_tests: dict[str, HostTestSpec] = Field(default_factory=dict)
     """Last passed tests of ``host_tests.yaml`` by host; empty when there is no such file."""
-    policy: PolicySpec = PolicySpec(schema_version=SCHEMA_VERSION)
+    policy: PolicySpec = PolicySpec.empty()
     """Content of ``policy.yaml``; empty when there is no such file."""
-    waivers: WaiversSpec = WaiversSpec(schema_version=SCHEMA_VERSION)
+    waivers: WaiversSpec = WaiversSpec.empty()
     """Content of ``waivers.yaml``; empty when there is no such file."""
-    approvals: ApprovalsFile = ApprovalsFile(schema_version=SCHEMA_VERSION)
+    approvals: ApprovalsFile = ApprovalsFile.empty()
     """Content of ``approvals.yaml``; empty when there is no such file."""
     allocations: AllocationsLock
     """Content of ``allocations.lock.yaml``; empty when there is no such file."""

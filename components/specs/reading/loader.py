@@ -234,7 +234,7 @@ class _Loader:
         """Return the content of ``file``; an empty spec if the file does not exist."""
         path = self._folder / file
         spec = self._yaml(file, model) if path.exists() or path.is_symlink() else None
-        return spec or model(schema_version=model.FORMAT)
+        return spec or model.empty()
 
     def _yaml(self, file: str, model: type[_Model]) -> _Model | None:
         text = self._text(file)

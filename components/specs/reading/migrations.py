@@ -103,7 +103,7 @@ def _paired(environment: str, upgrades: Iterable[Upgrade]) -> Iterator[Upgrade]:
 def _lock(file: str, model: type[_Lock], moved: Mapping[str, str]) -> _Lock:
     """Return an upgraded lock file; an empty lock file if it was not upgraded."""
     spec = parsed(file, moved[file], model)[0] if file in moved else None
-    return spec if isinstance(spec, model) else model(schema_version=model.FORMAT)
+    return spec if isinstance(spec, model) else model.empty()
 
 
 def _around(folder: Path, environment: str, moved: Iterable[Upgrade], without: Path) -> Environment:

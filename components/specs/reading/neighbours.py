@@ -12,7 +12,8 @@ from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Positions
 from components.specs.region.region import RegionSpec
 
-_SEPARATORS = str.maketrans(dict.fromkeys(',"', " "))
+_PARTS = bytes.maketrans(bytes(range(ord("a"), ord("z") + 1)) + b',"', bytes(range(ord("A"), ord("Z") + 1)) + b"  ")
+"""Upper case, with spaces instead of separators. A table of bytes takes a sixth of the time of one of characters."""
 _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
 
 
@@ -54,10 +55,11 @@ def _is_rehearsal(folder: Path) -> bool:
 def _cells(path: Path, sought: Mapping[str, Collection[str]]) -> Iterator[tuple[int, str, str]]:
     """Yield line, column and value of the ``sought`` values in a table. A cell may contain several values."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-        if _parts(text.upper()).isdisjoint(_parts(" ".join(chain.from_iterable(sought.values())))):
-            return  # Almost all tables contain no such value, and this comparison takes a third of the loop below.
-        rows = csv.reader(text.split("\n"))
+        content = path.read_bytes()
+        values = " ".join(chain.from_iterable(sought.values()))
+        if content.isascii() and {*_parts(values.encode())}.isdisjoint(_parts(content)):
+            return  # Almost all tables contain no such value, and the loop below takes much longer.
+        rows = csv.reader(content.decode(errors="replace").split("\n"))
         columns = [(index, column) for index, column in enumerate(next(rows, ())) if column in sought]
         for row in rows:
             for index, column in columns:
@@ -68,5 +70,5 @@ def _cells(path: Path, sought: Mapping[str, Collection[str]]) -> Iterator[tuple[
         return
 
 
-def _parts(text: str) -> set[str]:
-    return set(text.translate(_SEPARATORS).split())
+def _parts(content: bytes) -> list[bytes]:
+    return content.translate(_PARTS).split()

@@ -95,7 +95,7 @@ def check(
     refuse_contradictions(base=base, baseline=baseline, write_baseline=write_baseline)
     if fix or diff:
         mend(names, write=not diff)
-    with judging("check", output, names, rules) as judged:
+    with without_cycle_collector(), judging("check", output, names, rules) as judged:
         results = compared([examine(name, now, day, lenient=bool(base or baseline)) for name in names], day)
         results = in_fleet(results, day) if len(names) == len(data.names()) else beside(results, day)
         if base is not None:
@@ -138,7 +138,6 @@ def mend(names: Sequence[str], *, write: bool) -> None:
         print_text(f"{plural(count, 'fix', 'fixes')} applied to {plural(len(files), 'file')}", to_stderr=True)
 
 
-@without_cycle_collector()
 def examine(name: str, now: dt.datetime, day: dt.date, *, lenient: bool = False) -> CheckResult:
     """Return the result of checking the environment ``name`` alone at ``now``.
 

@@ -117,5 +117,5 @@ def change_id(change: Change) -> ChangeId:
 
 def _spec(model: type[_Model], content: Any) -> _Model:
     if content is None:
-        return model(schema_version=model.FORMAT)
+        return model.empty()
     return model.model_validate_json(json.dumps(content), strict=True)
