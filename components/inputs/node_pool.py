@@ -38,7 +38,7 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         KeyError: the lock files do not match the data.
     """
     region, kind = environment.region, environment.instance_types.by_name[pool.instance_type]
-    restore = restore_of(environment, placed.cluster)
+    restore = restore_of(environment, placed)
     # A restore can lose Nodes whose machines run, which Cluster API would replace immediately.
     repairs = restore is None or not restore.is_open
     groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool, repairs=repairs))

@@ -27,14 +27,17 @@ def most_nodes_of(environment: Environment, cluster: ClusterSpec) -> int:
 
 
 def standing_pins(environment: Environment) -> dict[str, ControlPlanePin]:
-    """Return the pins of existing clusters. A cluster with the same name but another tenant is a different cluster."""
-    had = {name: allocation.tenant for name, allocation in environment.allocations.clusters.items()}
-    pins = environment.image_pins.control_planes
-    return {
-        placed.cluster.name: pins[placed.cluster.name]
-        for placed in clusters(environment)
-        if placed.cluster.name in pins and had.get(placed.cluster.name, placed.tenant.tenant) == placed.tenant.tenant
-    }
+    """Return the pins of existing clusters by name."""
+    pins = ((placed.cluster.name, standing_pin(environment, placed)) for placed in clusters(environment))
+    return {name: pin for name, pin in pins if pin is not None}
+
+
+def standing_pin(environment: Environment, placed: PlacedCluster) -> ControlPlanePin | None:
+    """Return the pin of a cluster; None if it is new. With another tenant, the same name is a different cluster."""
+    had = environment.allocations.clusters.get(placed.cluster.name)
+    if had is not None and had.tenant != placed.tenant.tenant:
+        return None
+    return environment.image_pins.control_planes.get(placed.cluster.name)
 
 
 def running_version(environment: Environment, cluster: ClusterSpec) -> KubernetesVersion:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from components.lookups.control_planes import standing_pins
-from components.lookups.pools import clusters
+from components.lookups.control_planes import standing_pin, standing_pins
+from components.lookups.pools import PlacedCluster, clusters
 from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL, Defragmentation
 from components.render.control_planes.etcd_upkeep import MadeEtcd, Upkeep
@@ -16,7 +16,6 @@ from components.specs.control_planes.data_stores import (
     DedicatedDataStoreSpec,
     RestoreSpec,
 )
-from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 
 
@@ -45,13 +44,13 @@ def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreS
             yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)
 
 
-def restore_of(environment: Environment, cluster: ClusterSpec) -> RestoreSpec | None:
-    """Return the restore of the current data store of ``cluster``; None without one."""
-    pin = environment.image_pins.control_planes.get(cluster.name)
+def restore_of(environment: Environment, placed: PlacedCluster) -> RestoreSpec | None:
+    """Return the restore of the current data store of a cluster; None without one, or if the cluster is new."""
+    pin = standing_pin(environment, placed)
     if pin is None:
         return None
     shared = {store.name: store.restore for store in environment.region.control_planes.data_stores}
-    return cluster.control_plane.restore if pin.data_store == DEDICATED else shared.get(pin.data_store)
+    return placed.cluster.control_plane.restore if pin.data_store == DEDICATED else shared.get(pin.data_store)
 
 
 def stopped_etcds(environment: Environment) -> dict[tuple[str, str], RestoreSpec]:

@@ -2,7 +2,13 @@
 
 from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, network_kept, pod_priorities
-from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
+from components.rules.control_planes import (
+    cluster_namespaces,
+    control_planes,
+    data_stores,
+    hosted_control_plane,
+    restore_steps,
+)
 from components.rules.health import health, node_tests
 from components.rules.hosts import bare_metal, host_states, inventory, released_hosts
 from components.rules.network import (
@@ -151,5 +157,6 @@ CHANGES = (
     *charts.CHANGES,
     *released_hosts.CHANGES,
     *host_states.CHANGES,
+    *restore_steps.CHANGES,
 )
 """All rules about the change from a base to a head."""

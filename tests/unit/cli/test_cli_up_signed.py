@@ -45,13 +45,13 @@ def test_a_signature_that_is_missing_or_not_good_refuses(change: Change, keys: P
     change.preview(keys / "ci")
     path.write_text(path.read_text().replace(change.head, "0" * 40))
     edited = change.up(*asked)
-    gone = change.up("--signers", str(keys / "nobody"))
+    gone = change.up("--signers", str(keys / "absent"))
 
     again = f"\n  preview again with: jacquard preview laptop --base REF --out {change.folder}\n"
     start = "refused: laptop: nothing was applied: "
     assert unsigned.stderr == f"{start}attestation.json is not signed: attestation.json.sig is missing{again}"
     assert others.stderr.startswith(f"{start}attestation.json.sig is not by a signer listed in signers: ")
     assert edited.stderr.startswith(f"{start}attestation.json.sig is not a valid signature of attestation.json by ci@")
-    assert gone.stderr == f"{start}{keys}/nobody is missing; list the allowed signers in it{again}"
+    assert gone.stderr == f"{start}{keys}/absent is missing; list the allowed signers in it{again}"
     assert {result.exit_code for result in (unsigned, others, edited, gone)} == {4}
     assert [call for call in change.pulumi.calls if call[0] == "up"] == []
