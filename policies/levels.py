@@ -8,7 +8,7 @@ from components.lookups.pools import DataPath, problem
 from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.loader import POLICY, WAIVERS
-from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.reading.problems import Problem, listed, nearest, suggestion
 from components.specs.region.policy import Enforcement, RuleId
 from policies import extensions
 
@@ -18,6 +18,21 @@ DESCRIPTIONS = {
     UNKNOWN_RULE: "Report policies in policy.yaml or waivers.yaml that do not exist.",
     FIRM_RULE: "Report critical policies that policy.yaml of a production environment makes advisory.",
 }
+
+
+def all_problems(environment: Environment, now: dt.datetime) -> list[Problem]:
+    """Return the problems of the data and of the settings of rules at ``now``, sorted by file and line.
+
+    A problem whose waiver has a misspelt rule is omitted: the correction of the rule permits it.
+    """
+    waivable = _waivable()
+    meant = {
+        (nearest(waiver.rule, waivable), waiver.subject)
+        for waiver in environment.waivers.waivers
+        if waiver.rule not in waivable
+    }
+    found = [item for item in checks.check(environment) if not item.subject or (item.rule, item.subject) not in meant]
+    return sorted((*found, *problems(environment, now)))
 
 
 def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
@@ -33,8 +48,7 @@ def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
 
 
 def _unknown(environment: Environment) -> Iterator[Problem]:
-    policies = [rule.name for rule in extensions.rules()]
-    waivable = [*policies, RuleId.UNIFORMITY, *checks.waivable()]
+    policies, waivable = [rule.name for rule in extensions.rules()], _waivable()
     named: list[tuple[str, DataPath, str, list[str]]] = [
         (POLICY, ("rules", name), name, policies) for name in environment.policy.rules
     ]
@@ -47,6 +61,10 @@ def _unknown(environment: Environment) -> Iterator[Problem]:
             reason = "is a cross-check that cannot be waived" if name in checks.descriptions() else "is not a rule"
             text = f"'{name}' {reason} (rules: {listed(known)}); remove it or pick one{suggestion(name, known)}"
             yield _named(UNKNOWN_RULE, problem(environment, file, path, text))
+
+
+def _waivable() -> list[str]:
+    return [*(rule.name for rule in extensions.rules()), RuleId.UNIFORMITY, *checks.waivable()]
 
 
 def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:

@@ -40,7 +40,7 @@ def judged_data(folder: Path, name: str, now: dt.datetime, day: dt.date | None =
     except SpecError as error:
         return JudgedData(environment=None, results=tuple(of_problem(name, problem) for problem in error.problems))
     day = day or now.astimezone(dt.UTC).date()
-    problems = sorted((*checks.check(environment), *levels.problems(environment, now)))
+    problems = levels.all_problems(environment, now)
     results = [of_problem(name, item) for item in checks.errors(problems, day)]
     results += [of_warning(name, item, starts) for item in problems if (starts := checks.binding(item, day))]
     if any(result.critical for result in results):

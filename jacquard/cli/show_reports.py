@@ -113,12 +113,19 @@ PlatformOption = Annotated[
 ]
 
 
-def refuse_fleet(environment: str, known: Collection[str]) -> None:
-    """Reject the name of the report on all regions in place of an environment.
+def refuse_reports(environment: str, path: str, known: Collection[str]) -> None:
+    """Reject the name of a report in place of an environment.
 
     Raises:
         Stop: no environment has this name.
     """
+    if environment == "fleet" and environment not in known:
+        msg = "fleet is a report on all environments; use: jacquard fleet"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if environment in REPORTS and environment not in known:
+        name = path if path in known else "ENV"
+        msg = f"{environment} is a report, which follows the environment; use: jacquard show {name} {environment}"
+        raise Stop(msg, ExitCode.BAD_DATA)
     if environment == "fleet" and environment not in known:
         msg = "fleet is a report on all environments; use: jacquard fleet"
         raise Stop(msg, ExitCode.BAD_DATA)

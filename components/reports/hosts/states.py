@@ -36,7 +36,12 @@ class HostStay(Struct):
     ticket: str | None
 
     def __str__(self) -> str:
-        """Return an overdue host as one line, with the remedy."""
+        """Return an overdue host, or one with a first day in the future, as one line, with the remedy."""
+        if self.days < 0:
+            return (
+                f"{self.place}: {self.host} is in {self.state} since {self.since}, which is in the future, so its"
+                " deadline is too late; write the day on which it entered the state"
+            )
         days = f"{self.days} day{'' if self.days == 1 else 's'}"
         return (
             f"{self.place}: {self.host} has been in {self.state} for {days}, more than {self.limit}; move it to"
@@ -69,8 +74,11 @@ def host_stays(environment: Environment, now: dt.datetime) -> Iterator[HostStay]
 
 
 def overdue_hosts(environment: Environment, now: dt.datetime) -> Iterator[HostStay]:
-    """Yield the hosts whose state has lasted longer than its deadline at ``now``."""
-    return (stay for stay in host_stays(environment, now) if stay.overdue)
+    """Yield the hosts whose state has lasted longer than its deadline at ``now``, or begins after the next day.
+
+    In some time zones, the next day of UTC is today.
+    """
+    return (stay for stay in host_stays(environment, now) if stay.overdue or stay.days < -1)
 
 
 def in_production(environment: Environment) -> tuple[int, int]:

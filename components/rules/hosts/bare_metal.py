@@ -6,7 +6,7 @@ from components.allocate.controllers import PATH, boots, budgets, methods_of
 from components.intents.boot import boot_method
 from components.lookups.bmcs import unverified_bmcs
 from components.lookups.intervals import bounds, overlaps
-from components.lookups.pools import place, problem
+from components.lookups.pools import inventory_file, place, problem
 from components.render.backends import BARE_METAL
 from components.rules.references import host_problem
 from components.rules.rule import Rules
@@ -16,7 +16,7 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.root_device import MODEL_TO_WRITE
 from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
-from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.reading.problems import Problem, listed, shown, suggestion
 from components.specs.region.catalog import BootMode
 
 _MAX_RACKS = 3
@@ -156,8 +156,18 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
     """Report bare-metal controllers that cannot boot all their hosts. A default controller boots only virtual media."""
     metal = environment.region.bare_metal
     if not metal.controllers and metal.backend is BareMetalBackend.METAL3:
-        racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
-        if racks:
+        booted = [host for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT]
+        racks = dict.fromkeys(host.rack for host in booted)
+        if len(booted) == 1 and len(environment.hosts) > 1:
+            (host,) = booted
+            text = (
+                f"{shown(host.bmc.partition(':')[0])} boots from the network, but no controller supports network boot,"
+                " so Metal3 does not register this host; write a driver with virtual media like the other hosts, such"
+                " as redfish-virtualmedia, or add a controller with boot: network-boot to bare_metal.controllers of"
+                f" {REGION}"
+            )
+            yield problem(environment, inventory_file(host.hall), (host.host, "bmc"), text)
+        elif racks:
             text = (
                 f"hosts of {listed(racks, _MAX_RACKS)} boot from the network, but no controller supports network boot,"
                 " so Metal3 does not register these hosts; add one with boot: network-boot, or write a driver with"

@@ -1,11 +1,12 @@
 """Rules about node addresses in VPCs: backend support, a named port, and reachable DNS and NTP servers."""
 
+import datetime as dt
 from collections.abc import Iterator
 
 from components.intents.node_networks import addressed
 from components.lookups.pools import DataPath, place, pools, problem
 from components.render.backends import BARE_METAL, CONTROL_PLANES, NETWORK_BACKENDS
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
 from components.specs.base import Address, Stage
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, VpcSpec
@@ -14,6 +15,7 @@ from components.specs.reading.problems import Problem, listed
 
 _AT: DataPath = ("nodes", "addresses")
 _MAX_NAMES = 3
+_MAX_RESOLVERS = 3
 
 
 def handed_over(environment: Environment) -> Iterator[Problem]:
@@ -47,6 +49,22 @@ def required(environment: Environment) -> Iterator[Problem]:
 
 def _linked(vpc: VpcSpec) -> bool:
     return NETWORK_BACKENDS[vpc.isolation].link_per_host
+
+
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
+def resolvers(environment: Environment) -> Iterator[Problem]:
+    """Report DNS servers beyond the first three, which nodes and pods do not use: glibc (MAXNS), and the kubelet.
+
+    The kubelet also creates an event for each pod that has the servers of its node (DNSConfigForming,
+    kubernetes/kubernetes:pkg/kubelet/network/dns/dns.go).
+    """
+    addresses = environment.region.nodes.addresses
+    if addresses is not None and len(addresses.dns) > _MAX_RESOLVERS:
+        unused = listed(map(str, addresses.dns[_MAX_RESOLVERS:]))
+        text = (
+            f"has {len(addresses.dns)} servers, and nodes and pods use the first {_MAX_RESOLVERS} only; remove {unused}"
+        )
+        yield problem(environment, REGION, (*_AT, "dns"), text)
 
 
 def interfaces(environment: Environment) -> Iterator[Problem]:
@@ -97,4 +115,4 @@ def _unreached(environment: Environment, address: Address, closed: list[str]) ->
     return ""
 
 
-RULES = Rules(data=(handed_over, required, interfaces, services))
+RULES = Rules(data=(handed_over, required, resolvers, interfaces, services))

@@ -7,26 +7,18 @@ base of a change record what a digest contains.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pydantic import BaseModel
+
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.region.cluster_api import PROVIDERS
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
 from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES, VERSIONS, VM_OFFERINGS
-from components.specs.reading.problems import Problem
-from components.specs.struct import Struct
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.catalog import ImageContents
+from components.specs.struct import Struct, replace
 
-_OF_GOLDEN_IMAGES = (
-    "kernel",
-    "gpu_driver",
-    "doca",
-    "nfs_client",
-    "kubelet",
-    "containerd",
-    "nic_firmware",
-    "dpu_interface",
-)
-"""Versions and names in ``contents`` of golden images."""
 _OF_DPU_IMAGES = ("version", "bsp", "doca", "uefi", "atf")
 _OF_PROVIDERS = f"digest of {PROVIDERS}"
 _REMEDIES = {
@@ -53,6 +45,8 @@ class Fact(Struct):
     """Subject of waivers: the name of the row."""
     file: str
     path: DataPath
+    is_written: bool = True
+    """Whether the data contain the value; a default value is not known to be right."""
 
 
 class _Row(Struct, kw_only=False):
@@ -70,6 +64,13 @@ class _Row(Struct, kw_only=False):
             if value is not None:
                 path = (inside, name) if inside else (name,)
                 yield self.fact(getattr(entry, self.key), ".".join(path), value, path)
+
+    def contents(self, sha256: str, contents: ImageContents) -> Iterator[Fact]:
+        """Yield all facts about the software in a golden image: versions, names, settings and parts."""
+        for name in ImageContents.model_fields:
+            if (value := getattr(contents, name)) is not None:
+                fact = self.fact(sha256, f"contents.{name}", _text(value), ("contents", name))
+                yield replace(fact, is_written=name in contents.model_fields_set)
 
     def fact(self, content: str, name: str, value: str, path: DataPath) -> Fact:
         """Return the fact at ``path`` of the entry."""
@@ -91,7 +92,8 @@ def pinned(environment: Environment) -> Iterator[Problem]:
     """
     known: dict[tuple[str, str], Fact] = {}
     for fact in (*_pins(environment), *facts(environment)):
-        earlier = known.setdefault((fact.content, fact.name), fact)
+        key = (fact.content, fact.name)
+        earlier = known.setdefault(key, fact) if fact.is_written else known.get(key, fact)
         if earlier.value != fact.value and fact.file != IMAGE_PINS:
             yield _contradiction(environment, fact, earlier, place(environment, earlier.file, earlier.path))
 
@@ -102,7 +104,7 @@ def changed(base: Environment, head: Environment) -> Iterator[Problem]:
     Commands with ``--base`` evaluate this rule. A waiver permits the correction of a value that was wrong; its subject
     is the name of the chart, manifest, tool or firmware baseline, or the version of the image, after the change.
     """
-    known = {(fact.content, fact.name): fact for fact in facts(base)}
+    known = {(fact.content, fact.name): fact for fact in facts(base) if fact.is_written}
     for fact in facts(head):
         earlier = known.get((fact.content, fact.name))
         if earlier is not None and earlier.value != fact.value:
@@ -142,7 +144,7 @@ def _of_images(environment: Environment) -> Iterator[Fact]:
     for index, image in enumerate(environment.images.images):
         row = _Row(IMAGES, ("images", index), _SHA256, image.version)
         yield from row.facts(image, ("version", "boot"))
-        yield from row.facts(image, _OF_GOLDEN_IMAGES, inside="contents")
+        yield from row.contents(image.sha256, image.contents)
         if arguments := " ".join(image.profile.kernel_arguments):
             yield row.fact(image.sha256, "profile.kernel_arguments", arguments, ("profile", "kernel_arguments"))
         for name, value in image.profile.sysctls.items():
@@ -198,6 +200,18 @@ def _of_firmware(row: _Row, firmware: Firmware) -> Iterator[Fact]:
     for name, component in firmware.components.items():
         if component.url is not None:
             yield row.fact(component.url, name, component.version, ("components", name, "version"))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return listed(value)
+        case BaseModel():
+            return value.model_dump_json(exclude_unset=True)
+        case _:
+            return str(value)
 
 
 def _digest(image: str) -> str:

@@ -153,7 +153,7 @@ def examine(name: str, now: dt.datetime, day: dt.date, *, lenient: bool = False)
     started, day_of_now = time.monotonic(), now.astimezone(dt.UTC).date()
     try:
         spec = data.load(name)
-        found = sorted((*checks.check(spec), *levels.problems(spec, now)))
+        found = levels.all_problems(spec, now)
         problems = checks.errors(found, day)
         critical = [item for item in problems if not lenient or of_problem(name, item).critical]
         judgement = Judgement() if critical else judge(spec, now, is_strict=day == dt.date.max)

@@ -116,7 +116,7 @@ def show(
 
     upgrades: the next Kubernetes version of each cluster, the readiness of images, blockers, and newer chart releases.
     """
-    show_reports.refuse_fleet(environment, data.names())
+    show_reports.refuse_reports(environment, path, data.names())
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     show_reports.refuse_contradictions(
         environment,

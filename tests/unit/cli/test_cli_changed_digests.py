@@ -94,6 +94,32 @@ EDITS = {
             "gpu-2026.12.0",
         ),
     ),
+    "images[2].contents.nfs_rdma": (
+        "images.yaml",
+        "nfs_rdma: true, kubelet: v1.35.2, containerd: 2.2.0",
+        "nfs_rdma: false, kubelet: v1.35.2, containerd: 2.2.0",
+        (
+            "false",
+            "true",
+            "images.gpu-2026.12.0.contents.nfs_rdma",
+            "sha256",
+            "add a separate image with its own sha256",
+            "gpu-2026.12.0",
+        ),
+    ),
+    "images[2].contents.volume_groups": (
+        "images.yaml",
+        "containerd: 2.2.0, dpu_interface: enp1s0f0np0, volume_groups: [nvme]",
+        "containerd: 2.2.0, dpu_interface: enp1s0f0np0, volume_groups: [nvme, scratch]",
+        (
+            "nvme, scratch",
+            "nvme",
+            "images.gpu-2026.12.0.contents.volume_groups",
+            "sha256",
+            "add a separate image with its own sha256",
+            "gpu-2026.12.0",
+        ),
+    ),
     "dpu_images[2].version": (
         "images.yaml",
         "version: bfb-3.2.1",

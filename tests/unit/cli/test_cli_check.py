@@ -167,6 +167,22 @@ def test_rules_that_do_not_exist_are_named_with_the_nearest_one(invoke: Invoke, 
     )
 
 
+def test_a_problem_with_a_misspelt_waiver_is_reported_at_the_waiver_only(invoke: Invoke, data_folder: Path) -> None:
+    file = data_folder / "laptop" / "waivers.yaml"
+    wrong = file.read_text().replace("rule: networks.unfiltered-hosts", "rule: network.unfiltered-host")
+    file.write_text(wrong)
+
+    misspelt = invoke("check", "laptop", "--format", "json")
+    file.write_text(wrong.replace("globex", "acme"))
+    another = invoke("check", "laptop", "--format", "json")
+
+    assert [item["rule"] for item in json.loads(misspelt.stdout)[0]["problems"]] == ["policies.unknown-rule"]
+    assert [item["rule"] for item in json.loads(another.stdout)[0]["problems"]] == [
+        "networks.unfiltered-hosts",
+        "policies.unknown-rule",
+    ]
+
+
 def test_production_may_not_make_a_critical_rule_advisory(invoke: Invoke, data_folder: Path) -> None:
     folder = data_folder / "lab"
     shutil.copytree(paths.ROOT / "environments" / "eu-south-03a", folder)

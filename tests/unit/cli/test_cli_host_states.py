@@ -51,6 +51,19 @@ def test_a_state_beyond_its_deadline_is_an_advice(invoke: Invoke, folder: Path) 
     assert "a01-u01 has" not in in_time.stdout
 
 
+def test_a_first_day_in_the_future_is_an_advice(invoke: Invoke, folder: Path) -> None:
+    write(folder, "zap", "2029-11-20")
+    (advice,) = [line for line in invoke("check", "laptop").stdout.splitlines() if "future" in line]
+    write(folder, "zap", "2026-11-22")
+    tomorrow = invoke("check", "laptop", "--today", "2026-11-21")
+
+    assert advice == (
+        "  advice: out_of_service.yaml:3: a01-u01 is in zap since 2029-11-20, which is in the future, so its deadline"
+        " is too late; write the day on which it entered the state"
+    )
+    assert "future" not in tomorrow.stdout
+
+
 def test_the_report_lists_hosts_out_of_service_with_their_deadlines(invoke: Invoke, folder: Path) -> None:
     del folder
     shown = invoke("show", "laptop", "host-states")

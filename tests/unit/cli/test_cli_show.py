@@ -266,3 +266,22 @@ def test_blocked_upgrades_name_the_cause(invoke: Invoke, data_folder: Path) -> N
     [acme, _] = json.loads(invoke("show", "laptop", "upgrades", "--format", "json").stdout)["clusters"]
     assert (acme["next"], len(acme["blocks"])) == ("v1.36.1", 3)
     assert invoke("show", "laptop", "upgrades", "--format", "yaml").exit_code == ExitCode.BAD_DATA
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("capacity", "laptop"),
+            "capacity is a report, which follows the environment; use: jacquard show laptop capacity",
+        ),
+        (("upgrades",), "upgrades is a report, which follows the environment; use: jacquard show ENV upgrades"),
+        (("fleet",), "fleet is a report on all environments; use: jacquard fleet"),
+    ],
+)
+def test_a_report_in_place_of_the_environment_is_named(
+    invoke: Invoke, arguments: tuple[str, ...], message: str
+) -> None:
+    result = invoke("show", *arguments)
+
+    assert (result.stderr, result.exit_code) == (f"error: {message}\n", ExitCode.BAD_DATA)
