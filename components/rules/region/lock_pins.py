@@ -1,5 +1,6 @@
 """Rules about the pins and intents in lock files."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from components.intents.images import choose_image, standing_objections
@@ -11,18 +12,21 @@ from components.rules.pools.images import waiver_for
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
-from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES
+from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES, REGION
 from components.specs.reading.problems import FORM, Problem, listed
 from components.specs.region.catalog import DpuImage, GoldenImage
+from components.specs.region.policy import RuleId
 
 AREA = "locks"
 """Prefix of the names of these rules in reports."""
+_MAX_POOLS = 3
+"""Maximum number of pools outside the channel that are reported one by one."""
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
     """Report pinned intents that are no longer allowed, once for each pool; not pins that are merely out of date."""
     by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
-    reported = set[tuple[str, str]]()
+    reported, outside = set[tuple[str, str]](), defaultdict[str, dict[str, Problem]](dict)
     for group, name in lock.groups.items():
         placed, intent = by_key.get(pool_of(group)), lock.intents[name]
         if placed is None:
@@ -39,9 +43,34 @@ def pins(environment: Environment) -> Iterator[Problem]:
                 for objection, rule in objections.items()
             }
         for text, rule in texts.items():
-            if (placed.key, text) not in reported:  # A promotion replaces the image of all groups of a pool.
-                yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+            found = problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+            if rule == RuleId.IMAGE_OUTSIDE_CHANNEL:
+                outside[intent.image].setdefault(placed.key, found)
+            elif (placed.key, text) not in reported:  # A promotion replaces the image of all groups of a pool.
+                yield found
             reported.add((placed.key, text))
+    yield from _outside_channel(environment, outside)
+
+
+def _outside_channel(environment: Environment, found: Mapping[str, Mapping[str, Problem]]) -> Iterator[Problem]:
+    """Report many pools outside the channel once: their cause is an edit of the channel, or of their images.
+
+    Args:
+        environment: region with these pools.
+        found: problem of each pool by image.
+    """
+    count = sum(map(len, found.values()))
+    if count <= _MAX_POOLS:
+        yield from (item for by_pool in found.values() for item in by_pool.values())
+        return
+    most = sorted(found.items(), key=lambda item: -len(item[1]))
+    images = listed((f"{image} of {listed(by_pool, 1)}" for image, by_pool in most), _MAX_POOLS)
+    text = (
+        f"'{environment.region.image_channel}' does not contain the images of {count} pools: {images}; restore the"
+        f" channel, or the channels of these images in {IMAGES}, or run jacquard promote {environment.name} POOL for"
+        " each pool"
+    )
+    yield problem(environment, REGION, ("image_channel",), text, rule=RuleId.IMAGE_OUTSIDE_CHANNEL)
 
 
 def intents(environment: Environment) -> Iterator[Problem]:

@@ -54,7 +54,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     if affected:
         yield ""
         yield _table(affected)
-    for part in affected:
+    for part in explained(affected):
         yield from reasons(part)
     tenant_lines = list(impact_lists.tenants(impact))
     if tenant_lines:
@@ -121,6 +121,16 @@ def alike(rows: Iterable[Row]) -> list[list[Row]]:
         reasons = frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
         grouped[part[0].falls_on, part[0].effect, part[0].when, reasons] += part
     return list(grouped.values())
+
+
+def explained(affected: Iterable[Sequence[Row]]) -> list[list[Row]]:
+    """Return parts to explain: rows of one part that differ only in tenant and numbers have one explanation."""
+    equal: dict[object, list[Row]] = defaultdict(list)
+    for part in affected:
+        changes = frozenset((forced.kind, forced.path, forced.why) for row in part for forced in row.forced_by)
+        causes = frozenset(cause for row in part for cause in row.causes)
+        equal[_name(part), part[0].falls_on, part[0].effect, part[0].when, changes, causes] += part
+    return list(equal.values())
 
 
 def _name(part: Sequence[Row]) -> str:

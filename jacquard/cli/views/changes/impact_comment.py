@@ -52,7 +52,7 @@ def overview(impact: Impact) -> Iterator[str]:
 
 def reasons(impact: Impact) -> Iterator[str]:
     """Yield collapsible sections: reasons of each part, then charts, deleted objects and pending promotions."""
-    for part in view.alike(impact.rows):
+    for part in view.explained(view.alike(impact.rows)):
         title, *rest = (line for line in view.reasons(part) if line.plain)
         yield fold(title.plain, bullets(rest))
     for name, lines in _DETAILS.items():
