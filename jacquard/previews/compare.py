@@ -19,6 +19,7 @@ from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
+from jacquard.previews.impacts.gpus import without_gpus
 from jacquard.previews.impacts.impact import ChangedThreshold, Forced, Impact, Lost, NewTemplates, Row, Upgraded
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
@@ -115,6 +116,7 @@ def impact(
         thresholds=tuple(_changed_thresholds(*environments)),
         templates=tuple(_new_templates(*environments)),
         pulls=tuple(moved_pulls(*environments)),
+        without_gpus=tuple(without_gpus(*environments, machines)),
         tenants=tuple(
             agreed(
                 affected_tenants,

@@ -48,7 +48,7 @@ def _entries(environment: Environment) -> dict[tuple[str, str], _Entry]:
     found = {}
     for index, store in enumerate(environment.region.control_planes.data_stores):
         if store.restore is not None:
-            path = ("control_planes", "data_stores", index, "restore")
+            path: DataPath = ("control_planes", "data_stores", index, "restore")
             found["data store", store.name] = _Entry(file=REGION, path=path, restore=store.restore)
     for placed in clusters(environment):
         if (restore := placed.cluster.control_plane.restore) is not None:

@@ -6,6 +6,7 @@ from components.lookups.effects.effect import Effect, Subject, When
 from components.reports.pull_paths import MovedPulls
 from components.specs.base import Spec
 from jacquard.previews.impacts.checked_nodes import ChangedCheck
+from jacquard.previews.impacts.gpus import WithoutGpus
 from jacquard.previews.impacts.tenant_impact import TenantImpact
 
 FORMAT = 1
@@ -280,6 +281,8 @@ class Impact(Spec):
     warnings: tuple[str, ...] = ()
     """Violations of new rules by the change or its head, which are errors from a later day, one line each: place,
     problem, remedy, rule and first day."""
+    without_gpus: tuple[WithoutGpus, ...] = ()
+    """Clusters that lose their add-on for GPUs."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None

@@ -28,6 +28,9 @@ def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
 def effect_sentences(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
     """Yield a sentence per effect, worst first, then provisioning, scaling, promotions, occupancy and checks."""
     has_effects = False
+    for item in impact.without_gpus:
+        counted = f"{plural(item.nodes, 'node')} ({plural(item.gpus, 'GPU')}) of {item.cluster}"
+        yield f"no GPUs for new pods: {counted}, whose running pods continue"
     for effect in _LISTED:
         if rows := [row for row in impact.rows if row.effect is effect]:
             yield f"{effect}: {'; '.join(_of_effect(effect, rows))}"
