@@ -155,8 +155,9 @@ def check_fleet(known: Fleet, environments: Sequence[Environment]) -> dict[str, 
     """Return the problems of the fleet with ``environments``, by environment, or under the name of the fleet itself."""
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)
+    meant = fleet.with_meant_names(known)
     for rule in (*fleet.RULES, *orders.RULES, *campaigns.RULES):
-        for name, problem in rule(known, ordered):
+        for name, problem in rule(known if rule is fleet.missing_regions else meant, ordered):
             found[name].add(named(rule, problem))
     return {name: sorted(problems) for name, problems in found.items()}
 

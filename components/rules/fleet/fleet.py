@@ -9,7 +9,8 @@ from components.specs.environment import Environment
 from components.specs.fleet.fleet import RegionStatus
 from components.specs.reading.fleet import FLEET, NAME, Fleet
 from components.specs.reading.loader import REGION
-from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.reading.problems import Problem, listed, nearest, suggestion
+from components.specs.struct import replace as replace_fields
 
 Found = tuple[str, Problem]
 """Problem, and the region that it concerns, or `components.specs.reading.fleet.NAME`."""
@@ -24,6 +25,19 @@ def missing_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterat
             near = suggestion(name, fleet.folders) or "; remove it, or create the region with jacquard new"
             text = f"there is no folder environments/{name} with a region.yaml{near}"
             yield NAME, fleet.problem(FLEET, ("regions", name), text)
+
+
+def with_meant_names(fleet: Fleet) -> Fleet:
+    """Return ``fleet`` with the names of folders instead of misspelt names of regions, which `missing_regions` reports.
+
+    Other rules use it, because an unlisted region, and orders and campaigns in it, only follow from such a name.
+    """
+    unlisted = [name for name in fleet.folders if name not in fleet.regions]
+    meant = {name: nearest(name, unlisted) or name for name in fleet.regions if name not in fleet.folders}
+    if fleet.spec is None or not meant:
+        return fleet
+    regions = {meant.get(name, name): entry for name, entry in fleet.regions.items()}
+    return replace_fields(fleet, spec=fleet.spec.model_copy(update={"regions": regions}))
 
 
 def unlisted_regions(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:

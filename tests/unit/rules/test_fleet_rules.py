@@ -70,6 +70,19 @@ def test_an_entry_without_a_region(both: Any, laptop: Any) -> None:
     }
 
 
+def test_a_misspelt_region_is_reported_once(both: Any, laptop: Any) -> None:
+    write(laptop.root, f"{HEAD}  laptop: {OPEN}\n  palmtap: {OPEN}\n")
+
+    assert lines(both, laptop.root, REAL) == {
+        NAME: [
+            (
+                "../fleet.yaml:4 regions.palmtap: there is no folder environments/palmtap with a region.yaml; did you"
+                " mean 'palmtop'? (fleet.missing-regions)"
+            )
+        ]
+    }
+
+
 def test_a_retired_region_has_neither_tenants_nor_hosts(both: Any, laptop: Any) -> None:
     write(laptop.root, f"{HEAD}  laptop: {OPEN}\n  palmtop: {{status: retired, jurisdictions: [us]}}\n")
     [laptop_now] = [item for item in both() if item.name == "laptop"]
