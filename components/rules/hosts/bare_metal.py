@@ -6,7 +6,7 @@ from components.allocate.controllers import PATH, boots, budgets, methods_of
 from components.intents.boot import boot_method
 from components.lookups.bmcs import unverified_bmcs
 from components.lookups.intervals import bounds, overlaps
-from components.lookups.pools import inventory_file, place, problem
+from components.lookups.pools import place, problem
 from components.render.backends import BARE_METAL
 from components.rules.references import host_problem
 from components.rules.rule import Rules
@@ -166,7 +166,7 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
                 " as redfish-virtualmedia, or add a controller with boot: network-boot to bare_metal.controllers of"
                 f" {REGION}"
             )
-            yield problem(environment, inventory_file(host.hall), (host.host, "bmc"), text)
+            yield host_problem(environment, host, "bmc", text)
         elif racks:
             text = (
                 f"hosts of {listed(racks, _MAX_RACKS)} boot from the network, but no controller supports network boot,"
