@@ -80,16 +80,21 @@ class SlurmLoginSpec(CheckedSpec):
     that reach it. Pods of the cluster use the Service's name instead."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield sources that an earlier one contains."""
+        """Yield sources that are listed twice or that another one contains, several in one network as one problem."""
+        within: dict[Cidr, list[int]] = {}
         for at, network in enumerate(self.sources):
             first = next((other for other in self.sources if other != network and network.subnet_of(other)), None)
             if network in self.sources[:at]:
-                text = "is listed twice; remove it"
+                yield ConstraintViolation("is listed twice; remove it", ("sources", at), str(network))
             elif first is not None:
-                text = f"is in {first}, which is listed too; remove one of them"
+                within.setdefault(first, []).append(at)
+        for wide, places in within.items():
+            if len(places) == 1:
+                text, at = f"is in {wide}, which is listed too; remove one of them", places[0]
             else:
-                continue
-            yield ConstraintViolation(text, ("sources", at), str(network))
+                text = f"contains {len(places)} other sources, which have no effect; remove them, or remove it"
+                at = self.sources.index(wide)
+            yield ConstraintViolation(text, ("sources", at), str(self.sources[at]))
 
 
 class SlurmVolumeSpec(Spec):

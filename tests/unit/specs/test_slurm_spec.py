@@ -98,6 +98,11 @@ def dumped(backup: dict[str, Any]) -> dict[str, Any]:
             "is in 192.0.2.0/24, which is listed too; remove one of them",
         ),
         (
+            {"login": {"users_secret": "users", "sources": ["192.0.2.0/24", "0.0.0.0/0", "203.0.113.0/24"]}},
+            ("login", "sources", 1),
+            "contains 2 other sources, which have no effect; remove them, or remove it",
+        ),
+        (
             {"accounting": {"endpoint": "mysql.example:3306", "server": SERVER, "password_secret": "database"}},
             ("accounting", "server"),
             "cannot be combined with endpoint; remove one of the two",
