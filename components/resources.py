@@ -159,10 +159,9 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
     operator waits only for the operators that Flux installs before it, so that independent operators are installed in
     parallel. In addition, an object depends on its namespace and on earlier objects that it refers to according to the
     table of references. An object is therefore created before references to it, and deleted after all objects that
-    refer to it.
-    When two objects are deleted in one update, the engine respects only direct edges between both, and no path through
-    an unchanged object. All other objects are applied in parallel, because controllers resolve other dependencies and
-    every edge costs time and state.
+    refer to it. When two objects are deleted in one update, the engine respects only direct edges between both, and no
+    path through an unchanged object. All other objects are applied in parallel, because controllers resolve other
+    dependencies and every edge costs time and state.
 
     A provider waits for the objects that it changes. It records a failed wait at best, and the vendor's provider loses
     this record with a refresh. Each object of a gate is therefore checked again in clusters with a `Cluster.look`.
@@ -234,10 +233,7 @@ def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
 
 
 def _by_flux(operator: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the operators that Flux installs before ``operator``.
-
-    Flux does not order deletions. With these dependencies, an operator is deleted before the operators that it needs.
-    """
+    """Yield kind and name of the operators that Flux installs before ``operator``; Flux itself orders no deletions."""
     for dependency in operator.body["spec"].get("dependsOn", ()):
         yield operator.kind, dependency["name"]
 

@@ -85,7 +85,8 @@ SpeedOption = Annotated[
         metavar="FACTOR",
         min=0.1,
         max=1000,
-        help=f"Speed of simulated hardware; 10 divides all delays by ten. Default: JACQUARD_SPEED, or {settings.DEFAULT_SPEED}.",
+        help="Speed of simulated hardware; 10 divides all delays by ten. "
+        f"Default: JACQUARD_SPEED, or {settings.DEFAULT_SPEED}.",
     ),
 ]
 TimeoutOption = Annotated[

@@ -119,9 +119,6 @@ def refuse_reports(environment: str, path: str, known: Collection[str]) -> None:
     Raises:
         Stop: no environment has this name.
     """
-    if environment == "fleet" and environment not in known:
-        msg = "fleet is a report on all environments; use: jacquard fleet"
-        raise Stop(msg, ExitCode.BAD_DATA)
     if environment in REPORTS and environment not in known:
         name = path if path in known else "ENV"
         msg = f"{environment} is a report, which follows the environment; use: jacquard show {name} {environment}"
