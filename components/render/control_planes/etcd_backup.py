@@ -1,4 +1,7 @@
-"""Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. The images need no shell."""
+"""Backup of an etcd: a CronJob that saves a snapshot and copies it to one or two buckets.
+
+The image of etcd needs no shell. Encrypted copies need the shell in the image of rclone (rclone/rclone:Dockerfile).
+"""
 
 import datetime as dt
 import re
