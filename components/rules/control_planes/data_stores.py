@@ -166,7 +166,7 @@ def _restore(
         text = f"'{owner}' has no backup, so no Job can find its snapshots; add backup, or remove restore"
         yield problem(environment, file, path, text)
     elif restore.from_second_bucket and backup.second_bucket is None:
-        text = f"the backup of '{owner}' has no second_bucket; add it, or remove from_second_bucket"
+        text = f"the backup of '{owner}' has no second_bucket; remove it, or add second_bucket to the backup"
         yield problem(environment, file, (*path, "from_second_bucket"), text)
     elif saved_at(restore.snapshot, etcd) is None:
         text = (

@@ -72,7 +72,7 @@ class BackupSpec(CheckedSpec):
         """
         second = self.second_bucket
         if second and (second.endpoint, second.bucket) == (self.endpoint, self.bucket):
-            text = "is the bucket of the backup, so both are lost together; write a bucket of another place"
+            text = "is the bucket of the backup, so both are lost together; pick another bucket"
             yield ConstraintViolation(text, ("second_bucket", "bucket"), second.bucket)
         needed = -(-longest_interval_minutes(self.schedule) // HOUR_MINUTES) + RUN_HOURS
         if self.recovery_point_hours is not None and self.recovery_point_hours < needed:
