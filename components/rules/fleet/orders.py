@@ -22,11 +22,7 @@ def names(fleet: Fleet, environments: Sequence[Environment]) -> Iterator[Found]:
     offered = {name for item in environments for name in capabilities(item, fleet.regions.get(item.name))}
     for order in fleet.orders if environments else ():
         wanted = order.constraints
-        # A region needs one of the jurisdictions only, so that an order may name some that no region has yet.
-        lawful = {name for region in fleet.regions.values() for name in region.jurisdictions}
-        missing = wanted.jurisdictions if lawful.isdisjoint(wanted.jurisdictions) else ()
         named = [
-            *((("constraints", "jurisdictions", at), name, lawful) for at, name in enumerate(missing)),
             *((("items", at, "instance_type"), item.instance_type, kinds) for at, item in enumerate(order.items)),
             (("version",), order.version, versions),
             *((("constraints", "regions", at), name, fleet.regions) for at, name in enumerate(wanted.regions)),

@@ -123,8 +123,6 @@ def found(**fields: Any) -> list[str]:
          "constraints.regions[0]: 'dask' is unknown in ../fleet.yaml (known: bench, desk)", "did you mean 'desk'?"),
         ({"constraints": {"excluded_regions": ["moon"]}},
          "constraints.excluded_regions[0]: 'moon' is unknown in ../fleet.yaml (known: bench, desk)", ""),
-        ({"constraints": {"jurisdictions": ["usa"]}},
-         "constraints.jurisdictions[0]: 'usa' is unknown (known: ", "did you mean 'us'?"),
         ({"constraints": {"near": "moon"}}, "constraints.near: 'moon' is unknown in ../fleet.yaml", ""),
         ({"constraints": {"capabilities": ["vm"]}}, "constraints.capabilities[0]: 'vm' is unknown (known: ", "'vms'?"),
         ({"placed_in": "moon"}, "placed_in: 'moon' is unknown in ../fleet.yaml (known: bench, desk)", ""),
