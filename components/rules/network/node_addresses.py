@@ -60,9 +60,10 @@ def resolvers(environment: Environment) -> Iterator[Problem]:
     """
     addresses = environment.region.nodes.addresses
     if addresses is not None and len(addresses.dns) > _MAX_RESOLVERS:
-        unused = listed(map(str, addresses.dns[_MAX_RESOLVERS:]))
+        used = listed(map(str, addresses.dns[:_MAX_RESOLVERS]))
         text = (
-            f"has {len(addresses.dns)} servers, and nodes and pods use the first {_MAX_RESOLVERS} only; remove {unused}"
+            f"has {len(addresses.dns)} servers, and nodes and pods use the first {_MAX_RESOLVERS} only; write [{used}],"
+            " or other servers"
         )
         yield problem(environment, REGION, (*_AT, "dns"), text)
 
