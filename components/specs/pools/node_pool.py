@@ -212,7 +212,7 @@ class NodePoolSpec(CheckedSpec):
             yield ConstraintViolation(f"has {sizes}; write one of the two")
         for name in ("min_nodes", "max_nodes") if self.autoscaling else ():
             if getattr(self, name) is None:
-                known = name == "max_nodes" and self.nodes
+                known = name == "max_nodes" and isinstance(self.nodes, int)
                 remedy = f"write max_nodes: {self.nodes} or more" if known else "add it"
                 yield ConstraintViolation(f"is required with autoscaling; {remedy}", (name,))
         ladder = [(name, getattr(self, name)) for name in ("min_nodes", "nodes", "max_nodes")]

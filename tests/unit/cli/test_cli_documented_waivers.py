@@ -105,7 +105,7 @@ CHECKED = {
 ELSEWHERE = {
     *("uniformity", "change-in-freeze", "causes.removed-rows"),
     *("add-ons.network-kept", "charts.in-use", "digests.changed", "inventory.released-first"),
-    *("hosts.transition", "hosts.tested", "hosts.movers"),
+    *("hosts.transition", "hosts.tested", "hosts.movers", "data-stores.restore-steps"),
 }
 """Waivers with separate tests: of changes against a base, of removed rows, of uniformity and of freezes."""
 

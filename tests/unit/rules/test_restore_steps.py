@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
+from components.specs.region.waivers import WaiverSpec, WaiversSpec
 from environment_data import copy_data
 from workbench import Workbench
 
+from components.rules.checks import check_change
 from components.rules.control_planes.restore_steps import restore_steps
 from components.specs.environment import Environment
 
+TODAY = dt.date(2026, 11, 21)
 STORE = "    - name: shared-a\n"
 SNAPSHOT, OTHER = (f"shared-a-etcd-backup-293847{minutes}-x2x4q.db" for minutes in (56, 57))
 LATER = "write step: stop, apply it with jacquard up laptop, and write each further step in a later change"
@@ -73,3 +77,20 @@ def test_a_skipped_step_is_reported(tmp_path: Path, snapshot: str, before: str, 
         f"{expected}; {LATER}",
     )
     assert found.subject == "shared-a"
+
+
+def test_a_waiver_permits_a_skipped_step(tmp_path: Path) -> None:
+    base, head = at_step(tmp_path / "base", ""), at_step(tmp_path / "head", "start")
+    waiver = WaiverSpec(
+        rule="data-stores.restore-steps",
+        subject="shared-a",
+        reason="members stopped by hand",
+        owner="ops",
+        ticket="OPS-7",
+        expires=dt.date(2027, 3, 2),
+    )
+    waived = head.model_copy(update={"waivers": WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))})
+
+    found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, waived))
+
+    assert found - left == {"data-stores.restore-steps"}
