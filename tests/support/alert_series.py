@@ -159,10 +159,10 @@ def promtool(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[M
 def _written(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[Mapping[str, Any]]) -> Path:
     """Write the files of unit tests; return that of the tests.
 
-    Each rule is a group: vmalert-tool evaluates the rules of a group at the same time, so that an alert would read the
-    former value of its recording rule.
+    A rule that reads another rule is in a later group: vmalert-tool evaluates the rules of a group at the same time, so
+    that an alert would read the former value of its recording rule. Each further group takes as long as the first one.
     """
-    groups = [{"name": f"rule-{number}", "rules": [dict(rule)]} for number, rule in enumerate(rules)]
+    groups = [{"name": f"group-{number}", "rules": found} for number, found in enumerate(_grouped(rules))]
     content = {
         "rule_files": ["rules.yaml"],
         "evaluation_interval": "1m",
@@ -173,6 +173,16 @@ def _written(folder: Path, rules: Iterable[Mapping[str, Any]], tests: Iterable[M
     file = folder / "test.yaml"
     file.write_text(json.dumps(content), encoding="utf-8")
     return file
+
+
+def _grouped(rules: Iterable[Mapping[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return ``rules`` in groups, in order, of rules that do not read each other."""
+    groups: list[list[dict[str, Any]]] = []
+    for rule in rules:
+        if not groups or any(other.get("record", "\0") in rule["expr"] for other in groups[-1]):
+            groups.append([])
+        groups[-1].append(dict(rule))
+    return groups
 
 
 def _output(*command: str | Path) -> str:
