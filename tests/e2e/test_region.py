@@ -93,9 +93,8 @@ def test_without_egress_images_are_pulled_from_the_registry_only(region: LocalRe
     wait_until(mirrored.runs, timeout_seconds=60, what="a pod runs with an image of the registry")
     edit_rules(management, denied(without_egress, f"{registry.address}/32"))
     late = RunningPod(api, node["metadata"]["name"], "late", PUBLIC[1])
-    wait_until(
-        lambda: late.waiting().get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
-    )
+    # A kubelet creates the event after it writes the status.
+    wait_until(lambda: ("Normal", "BackOff") in late.events(), timeout_seconds=60, what="an image is not pulled")
     message, events = late.waiting()["message"], late.events()
     edit_rules(management, before)
     wait_until(late.runs, timeout_seconds=60, what="the pod runs once the registry is reached again")

@@ -167,6 +167,20 @@ def test_a_round_sees_the_writes_of_the_previous_one() -> None:
     server.events.put(END)
 
 
+def test_the_latest_view_of_a_round_sees_objects_that_its_first_view_does_not() -> None:
+    server: Any = Server("a")
+    mirror = mirrored(server)
+    first = View(server, mirror)
+    assert [obj["metadata"]["name"] for obj in first.all(*HOST)] == ["a"]
+
+    server.tell("ADDED", "b")
+    await_that(lambda: names(mirror) == ["a", "b"])
+
+    assert [obj["metadata"]["name"] for obj in first.all(*HOST)] == ["a"]
+    assert [obj["metadata"]["name"] for obj in first.latest().all(*HOST)] == ["a", "b"]
+    server.events.put(END)
+
+
 def test_own_writes_are_visible_despite_older_events_of_the_watch() -> None:
     server = Server("a", "b")
     mirror = mirrored(server)

@@ -203,7 +203,8 @@ def round_of(parts: Parts) -> int:
             for join in _IN_TENANTS:
                 _try(cluster, join, view)
         if management is not None:
-            _try(cluster, parts.kubelets.reconcile, management, cluster, view)
+            # Pods of this round are already listed: rules of their network must not be older than the pods.
+            _try(cluster, parts.kubelets.reconcile, management.latest(), cluster, view)
     return sum(view.changes for view in servers.views.values())
 
 

@@ -1,5 +1,7 @@
 """Snapshot of an API server's objects, and operations that change them."""
 
+from __future__ import annotations
+
 import base64
 import datetime as dt
 import logging
@@ -37,6 +39,10 @@ class View:
         self.changes = 0
         self._mirror = mirror
         self._lists: dict[tuple[str, str], Objects] = {}
+
+    def latest(self) -> View:
+        """Return a view that reads each kind again."""
+        return View(self.api, self._mirror)
 
     def all(self, api_version: str, kind: str) -> Iterator[Object]:
         """Yield the objects of a kind in a stable order; none if the kind is not served (yet)."""
