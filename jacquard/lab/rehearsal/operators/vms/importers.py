@@ -51,7 +51,7 @@ def runs(view: View, importer: Object, claim: Object) -> bool:
 
 
 def remove(view: View, claim: Object) -> None:
-    """Delete the importer pod of a filled ``claim``."""
+    """Delete the importer pod of a ``claim`` that is filled or being deleted."""
     metadata = claim["metadata"]
     pod = view.find(*_POD, f"importer-{metadata['name']}", metadata["namespace"])
     if pod and not deleting(pod):

@@ -28,7 +28,9 @@ _SCHEDULED, _IN_PROGRESS, _SUCCEEDED = "ImportScheduled", "ImportInProgress", "S
 def reconcile(view: View) -> None:
     """Update all claims, volumes, DataVolumes and DataSources."""
     for claim in view.all("v1", "PersistentVolumeClaim"):
-        if not deleting(claim) and dig(claim, "status", "phase") == "Pending" and not dig(claim, "spec", "volumeName"):
+        if deleting(claim):
+            importers.remove(view, claim)  # its pod would protect the claim from deletion
+        elif dig(claim, "status", "phase") == "Pending" and not dig(claim, "spec", "volumeName"):
             _provision(view, claim)
     for volume in view.all("v1", "PersistentVolume"):
         _reclaim(view, volume)
