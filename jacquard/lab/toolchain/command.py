@@ -14,6 +14,7 @@ from jacquard.lab.toolchain import doctor, setup
 from jacquard.lab.toolchain.doctor import Item, State
 from jacquard.lab.toolchain.progress import Progress
 from jacquard.lab.toolchain.repository_families import LINTERS, NIGHTLY
+from jacquard.machine import settings
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 
 _USAGE = 2
@@ -23,7 +24,7 @@ Set up this clone: virtual environment, pinned binaries, plugins. Requires Pytho
 Finished parts are kept, an interrupted run continues where it stopped, and your own folders (~/.pulumi, ~/.kube,
 ~/.kwok) are not changed.
 """
-_VARIABLES = """\
+_VARIABLES = f"""\
 environment variables:
   JACQUARD_TOOLCHAIN   auto: the vendor's pulumi if installed, new enough and complete, otherwise build it (default)
                        vendor: the vendor's pulumi or an error; build: always build it
@@ -31,7 +32,7 @@ environment variables:
   JACQUARD_HOME        folder of this clone's regions and state; default a folder in the cache
   JACQUARD_CLUSTER     kwok (default), kind or context:<name>; kind needs no Kubernetes binaries
   JACQUARD_MONITORING  on: also Prometheus and Alertmanager for the local region, about 4 minutes to build; off
-  JACQUARD_SPEED       factor on the delays of simulated hardware (default 1; 10 is ten times faster)
+  JACQUARD_SPEED       divisor of the delays of simulated hardware; default {settings.DEFAULT_SPEED}
   JACQUARD_BINARIES    folder whose binaries take precedence over the built ones (for work on this repository)
 """
 _VERBS = {
