@@ -28,6 +28,7 @@ cluster, or protected from deletion."""
 _ONE, _REST = "*", "**"
 _STEP = re.compile(r"\[([^\]]+)\]|([^.\[\]]+)")
 _PATH = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[[^\]]+\])*")
+_NUMBER = re.compile(r"(?P<number>\d+)(?P<unit>[A-Za-z]*)")
 _OWN_SOURCE = "jacquard"
 
 Steps: TypeAlias = tuple[str | int, ...]
@@ -45,6 +46,8 @@ class Row(Spec):
     when: When = When.AT_ONCE
     later: Effect | None = None
     """Effect of a change to a later timestamp, if different."""
+    less: Effect | None = None
+    """Effect of a change to a smaller number of the same unit, such as a shorter retention, if different."""
     why: str = Field(min_length=1, max_length=300)
     """Consequence for running systems, as one sentence for reviewers."""
     remedy: str | None = Field(default=None, max_length=200)
@@ -69,7 +72,17 @@ class Row(Spec):
 
     def effect_of(self, before: object, after: object) -> Effect:
         """Return the effect of this change. Timestamps are UTC with second precision, so they compare as strings."""
+        if self.less and _is_less(before, after):
+            return self.less
         return self.later if self.later and str(before or "") < str(after or "") else self.effect
+
+
+def _is_less(before: object, after: object) -> bool:
+    """Return whether ``after`` is the smaller one of two numbers, which may have a unit such as ``90d``."""
+    old, new = _NUMBER.fullmatch(str(before)), _NUMBER.fullmatch(str(after))
+    if old is None or new is None or old["unit"] != new["unit"]:
+        return False
+    return int(new["number"]) < int(old["number"])
 
 
 class EffectsFile(DataFile):

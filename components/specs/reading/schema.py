@@ -83,13 +83,15 @@ def model_schema(model: type[Spec]) -> dict[str, Any]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Schema generator that adds the descriptions of fields and enum values."""
+    """Schema generator that adds the descriptions of fields and enum values, without fields that are not written."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)
         texts = _field_texts(schema["cls"])
         for name, field in schema["cls"].model_fields.items():
-            if texts.get(name):
+            if field.exclude:
+                del found["properties"][field.alias or name]
+            elif texts.get(name):
                 found["properties"][field.alias or name]["description"] = texts[name]
         return found
 

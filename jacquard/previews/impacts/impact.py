@@ -2,6 +2,8 @@
 
 import datetime as dt
 
+from pydantic import Field
+
 from components.lookups.effects.effect import Effect, Subject, When
 from components.reports.pull_paths import MovedPulls
 from components.specs.base import Spec
@@ -41,6 +43,8 @@ class Forced(Spec):
     """Effect of the change."""
     objects: int
     """Number of objects with this change."""
+    names: frozenset[str] = Field(default=frozenset(), exclude=True, repr=False)
+    """Names of the changed objects. Rows of several clusters or tenants can share an object; totals count it once."""
     first: str
     """First of these objects, as ``cluster/namespace/name``."""
     why: str

@@ -109,6 +109,7 @@ def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
             path=path,
             effect=effect,
             objects=len({change.manifest.key for change in same}),
+            names=frozenset(name_of(change.manifest) for change in same),
             first=name_of(same[0].manifest),
             why=same[0].row.reason if same[0].row else _UNDECIDED,
             source=same[0].row.source if same[0].row else None,

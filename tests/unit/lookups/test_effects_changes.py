@@ -15,6 +15,7 @@ from components.render.region import platform_objects
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
 DEPLOYMENT = "svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"
 GROUP = "cluster.x-k8s.io/v1beta2", "MachineDeployment"
+STORE = "operator.victoriametrics.com/v1beta1", "VMCluster"
 UNHEARD = "acme.example/v1", "Gadget"
 
 
@@ -157,6 +158,28 @@ def test_a_moment_counts_by_its_direction() -> None:
 
     assert found({}, early) == found(early, late) == {"spec.rollout.after": Effect.REPLACED}
     assert found(late, early) == found(early, {}) == {"spec.rollout.after": Effect.IN_PLACE}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("90d", "60d", Effect.DELETED),
+        ("9d", "10d", Effect.RESTARTED),
+        ("90d", "2y", Effect.RESTARTED),
+        (None, "60d", Effect.RESTARTED),
+    ],
+)
+def test_a_number_counts_by_its_direction(old: str | None, new: str, effect: Effect) -> None:
+    before, after = ({"retentionPeriod": value} if value else {} for value in (old, new))
+
+    assert found(before, after, STORE) == {"spec.retentionPeriod": effect}
+
+
+def test_removed_storage_pods_lose_their_data() -> None:
+    few, many = ({"vmstorage": {"replicaCount": count}} for count in (9, 12))
+
+    assert found(many, few, STORE) == {"spec.vmstorage.replicaCount": Effect.DELETED}
+    assert found(few, many, STORE) == {"spec.vmstorage.replicaCount": Effect.IN_PLACE}
 
 
 def test_the_worst_effect_of_a_pool_separates_changed_groups_from_kept_ones() -> None:

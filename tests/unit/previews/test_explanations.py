@@ -9,6 +9,7 @@ from rich.text import Text
 
 from jacquard.cli.views.changes.impact import lines
 from jacquard.cli.views.changes.impact_comment import comment
+from jacquard.cli.views.report.parts import parts
 
 
 def test_rows_of_several_tenants_have_one_explanation(tmp_path: Path) -> None:
@@ -19,3 +20,15 @@ def test_rows_of_several_tenants_have_one_explanation(tmp_path: Path) -> None:
     assert [row.tenant for row in found.rows] == ["acme", "globex", None]
     assert text.count("foundation: dpus") == 1
     assert comment([found]).count("The control plane of joined DPUs would change") == 1
+
+
+def test_the_page_counts_an_object_of_several_clusters_once(tmp_path: Path) -> None:
+    old, new = (f'charts/kamaji-etcd", version: 0.14.{fix}' for fix in (0, 1))
+    change = ("../catalog/versions.yaml", old, new)
+    found = impact_of(edited(tmp_path, "laptop", [change], []))
+
+    _, [affected], _ = parts(found)
+
+    assert [row.part for row in found.rows] == ["acme-train", "globex-lab"]
+    assert affected.name == "acme-train, globex-lab"
+    assert {(reason.kind.rpartition("/")[2], reason.objects) for reason in affected.reasons} == {("OCIRepository", 1)}

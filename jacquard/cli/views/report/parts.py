@@ -76,7 +76,7 @@ def _reasons(rows: Sequence[Row]) -> Iterator[Reason]:
             effect=effect,
             kind=kind,
             path=path,
-            objects=sum(forced.objects for forced in same),
+            objects=len(frozenset[str]().union(*(forced.names for forced in same))),
             first=same[0].first,
             why=why,
             source=source or "none, effect unknown",
