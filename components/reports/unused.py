@@ -32,7 +32,7 @@ def unused(environment: Environment) -> list[Problem]:
     for tenant in environment.tenants:
         found += _empty(environment, tenant_file(tenant), tenant)
         found += [*_vpcs(environment, tenant), *_security_groups(environment, tenant), *_ports(environment, tenant)]
-        found += _sinks(environment, tenant)
+        found += [*_sinks(environment, tenant), *_partitions(environment, tenant)]
     return sorted(found)
 
 
@@ -112,6 +112,15 @@ def _empty(environment: Environment, file: str, value: Any, path: DataPath = ())
     elif isinstance(value, tuple | dict):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _empty(environment, file, inner, (*path, step))
+
+
+def _partitions(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    """Yield Slurm clusters without a default partition (slurm.conf(5)): each job must name one."""
+    for index, cluster in enumerate(tenant.clusters):
+        if cluster.slurm is not None and not any(partition.default for partition in cluster.slurm.partitions):
+            text = "none is the default, so Slurm rejects jobs that name no partition; write default: true in one"
+            path = ("clusters", index, "slurm", "partitions")
+            yield problem(environment, tenant_file(tenant), path, text, rule=RULE)
 
 
 def _vpcs(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:

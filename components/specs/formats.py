@@ -13,8 +13,9 @@ _FIELDS = {
     "hour": (0, 23),
     "day of the month": (1, 31),
     "month": (1, 12),
-    "day of the week": (0, 7),
+    "day of the week": (0, 6),
 }
+"""Fields of a schedule. Kubernetes accepts 0 for Sunday, but not 7 (robfig/cron v3, spec.go dow)."""
 _PART = re.compile(r"(?:\*|([0-9]+)(?:-([0-9]+))?)(?:/0*[1-9][0-9]*)?")
 
 
@@ -29,7 +30,8 @@ def cron(value: str) -> str:
             match = _PART.fullmatch(part)
             numbers = [int(number) for number in match.groups() if number] if match else []
             if not match or numbers != sorted(numbers) or not all(least <= number <= most for number in numbers):
-                msg = f"has '{part}' for the {name}; write a number from {least} to {most}, a range, or *"
+                least_text = "0 (Sunday)" if name.endswith("week") else least
+                msg = f"has '{part}' for the {name}; write a number from {least_text} to {most}, a range, or *"
                 raise ValueError(msg)
     return value
 

@@ -32,7 +32,7 @@ def longest_interval_minutes(schedule: CronSchedule) -> int:
 def _days(days: str, months: str, weekdays: str) -> Iterator[dt.date]:
     """Yield the days of a schedule. If both fields of days are restricted, a day matches one of them (cron(5))."""
     of_month, of_year = set(_numbers(days, 1, 31)), set(_numbers(months, 1, 12))
-    of_week = {number % 7 for number in _numbers(weekdays, 0, 7)}
+    of_week = set(_numbers(weekdays, 0, 6))
     either = "*" not in (days, weekdays)
     for day in (_START + dt.timedelta(days=number) for number in range(_DAYS)):
         found = day.day in of_month, day.isoweekday() % 7 in of_week

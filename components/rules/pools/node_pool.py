@@ -53,8 +53,12 @@ def bounds(environment: Environment) -> Iterator[Problem]:
     for placed in pools(environment):
         names = [name for name in ("min_nodes", "max_nodes") if getattr(placed.pool, name) is not None]
         if names and not placed.pool.autoscaling:
-            text = f"has {' and '.join(names)} without autoscaling, which have no effect; write autoscaling: true, or"
-            yield problem(environment, placed.file, placed.path, f"{text} remove {'it' if len(names) == 1 else 'them'}")
+            disabled = "autoscaling" in placed.pool.model_fields_set
+            why = "with autoscaling: false" if disabled else "without autoscaling"
+            remedy = "remove" if disabled else "write autoscaling: true, or remove"
+            has, it = ("have", "them") if names[1:] else ("has", "it")
+            text = f"has {' and '.join(names)} {why}, which {has} no effect; {remedy} {it}"
+            yield problem(environment, placed.file, placed.path, text)
 
 
 def surges(environment: Environment) -> Iterator[Problem]:

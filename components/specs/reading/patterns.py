@@ -35,7 +35,7 @@ PATTERN_RULES = {
     base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that"
     " Cluster API copies to nodes (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
     base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
-    base.ENDPOINT: "must be a host and a port up to 65535, without a scheme, like etcd-0.etcd.svc:2379",
+    base.ENDPOINT: "must be a host and a port up to 65535, without a scheme, like server.cloud.example:8443",
     base.DOMAIN: "must be a domain with a dot like cluster.local",
     base.REGISTRY: "must be a host without a scheme, with a port up to 65535 if needed, like registry.cloud.example",
     base.INTERFACE: "must be the name of a network interface, at most 15 characters without spaces, '/' and ':'",

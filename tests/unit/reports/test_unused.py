@@ -25,6 +25,7 @@ WITH_STORES = (
     "  logs: {size: 1Ti, storage_class: local-nvme}\n"
 )
 SINK = '{endpoint: "https://sink.globex.example/v1"}'
+SLURM = "    slurm: {partitions: [{name: main, pools: [lab]}], controller: {storage_class: shared-vast}}\n"
 VPC = "{name: more, isolation: dpf-hbn, hosts: /24, pods: /18, services: /20, load_balancers: /27}"
 CASES = {
     "a storage class": (
@@ -63,6 +64,13 @@ CASES = {
     "a network for IPv6": (
         [(REGION, "  vni: 10000", "  tenants_ipv6: fd42:7a1c:e500::/40\n  vni: 10000")],
         "region.yaml:LINE  networks.tenants_ipv6: no VPC has ipv6; add it to one, or remove this network",
+    ),
+    "partitions of Slurm without a default": (
+        [(GLOBEX, "    storage:", f"{SLURM}    storage:")],
+        (
+            "tenants/globex.yaml:LINE  clusters[0].slurm.partitions: none is the default, so Slurm rejects jobs that"
+            " name no partition; write default: true in one"
+        ),
     ),
     "a VPC": (
         [(GLOBEX, "vpcs:\n", f"vpcs:\n  - {VPC}\n")],
@@ -121,6 +129,12 @@ def test_a_definition_without_effect_is_advised(laptop: Any, edits: list[tuple[s
         laptop.edit(*edit)
 
     assert [f"{item.place}  {item.path}: {item.text}" for item in unused(laptop.load())] == [laptop.resolved(text)]
+
+
+def test_a_default_partition_needs_no_advice(laptop: Any) -> None:
+    laptop.edit(GLOBEX, "    storage:", f"{SLURM.replace('[lab]', '[lab], default: true')}    storage:")
+
+    assert unused(laptop.load()) == []
 
 
 def test_the_network_of_ovn_is_used_while_a_vpc_has_it(laptop: Any) -> None:
