@@ -251,6 +251,12 @@ EXPLAINS = (
         because="the misspelt class of the cluster is the one that is used",
     ),
     Explains(
+        causes=(references.cluster_references,),
+        consequences=(control_planes.backend_versions,),
+        same_place=True,
+        because="the misspelt version is not the one that is meant",
+    ),
+    Explains(
         causes=(storage.encrypted_disks,),
         consequences=(storage.volume_groups,),
         same_place=True,

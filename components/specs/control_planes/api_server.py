@@ -93,13 +93,11 @@ class OidcSpec(CheckedSpec):
         if document:
             text = f"is the document in which the API server finds the keys of the issuer; write {issuer}"
             yield ConstraintViolation(text, ("issuer_url",), self.issuer_url)
-        for key in ("groups_prefix", "admin_group"):
-            got = getattr(self, key)
-            if got is not None and self.groups_claim is None:
-                yield ConstraintViolation(
-                    "has no effect without groups_claim; add the claim that lists groups", (key,), got
-                )
-
+        unused = [key for key in ("admin_group", "groups_prefix") if getattr(self, key) is not None]
+        if unused and self.groups_claim is None:
+            also = "".join(f", nor has {key}" for key in unused[1:])
+            text = f"has no effect without groups_claim{also}; add the claim that lists groups"
+            yield ConstraintViolation(text, (unused[0],), getattr(self, unused[0]))
         for key in ("groups_prefix", "username_prefix"):
             prefix = getattr(self, key)
             if prefix is not None and (prefix.startswith(_RESERVED) or _RESERVED.startswith(prefix)):

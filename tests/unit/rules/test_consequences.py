@@ -192,6 +192,7 @@ CASES = [
     ),
     ("networks.networks-disjoint", "registry.address", [[REGION, "management: 10.0.0.0/16", "management: 10.0.0.0/8"]]),
     ("networks.networks-disjoint", "dns.name-server", [[REGION, "tenants: 10.64.0.0/10", "tenants: 10.0.0.0/8"]]),
+    ("references.cluster-references", "control-planes.backend-versions", [[ACME, "v1.35.2", "v1.53.2"]]),
     ("control-planes.endings", "references.vm-references", [[ACME, "name: acme-train\n", "name: acme-learn\n"]]),
     (
         "control-planes.endings",
