@@ -3,7 +3,9 @@
 Labels of a claimed host are copied to its Node.
 """
 
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.hosts import node_data
@@ -41,6 +43,7 @@ def reconcile(view: View) -> None:
     """Update all Metal3Machines."""
     hosts = list(view.all(*HOST))
     claimed = {key: host for host in hosts if (key := _consumer(host))}
+    free = _FreeHosts(hosts)
     for machine in view.all(API, "Metal3Machine"):
         key = (machine["metadata"].get("namespace", ""), machine["metadata"]["name"])
         if deleting(machine):
@@ -49,9 +52,9 @@ def reconcile(view: View) -> None:
             _follow(view, machine, claimed[key])
         else:
             # Upstream chooses randomly and retries when its claim is rejected; the result is a permitted host.
-            claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
+            claim = (host for host in _choices(view, machine, free) if _claim(view, machine, host))
             if (chosen := next(claim, None)) is not None:
-                hosts.remove(chosen)
+                free.take(chosen)
 
 
 def copy_labels(view: View, hosted: Callable[[str], View | None]) -> None:
@@ -105,37 +108,71 @@ def _consumer(host: Object) -> tuple[str, str] | None:
     return consumer.get("namespace") or host["metadata"].get("namespace", ""), consumer["name"]
 
 
-def _choices(view: View, machine: Object, hosts: list[Object]) -> list[Object]:
-    """Return the candidate hosts of a machine; empty without free hosts or while prerequisites are not met."""
+class _FreeHosts:
+    """The free hosts of one round, by label; machines with equal selectors share a selection."""
+
+    def __init__(self, hosts: Iterable[Object]) -> None:
+        self._hosts = [host for host in hosts if _is_free(host)]
+        self._labelled: dict[tuple[str, str], list[Object]] = defaultdict(list)
+        for host in self._hosts:
+            for label in (host["metadata"].get("labels") or {}).items():
+                self._labelled[label].append(host)
+        self._selected: dict[tuple[str, str, str | None], deque[Object]] = {}
+        self._taken: set[str] = set()
+        """UIDs of hosts that were claimed in this round."""
+
+    def matching(self, namespace: str, selector: Object, domain: str | None = None) -> Iterator[Object]:
+        """Yield the free hosts of a namespace that match a hostSelector and, unless None, a failure domain."""
+        key = (namespace, repr(selector), domain)
+        if key not in self._selected:
+            self._selected[key] = deque(self._select(namespace, selector, domain))
+        selected = self._selected[key]
+        # Claimed hosts are usually the first ones, and are dropped here instead of being read for each machine.
+        while selected and selected[0]["metadata"]["uid"] in self._taken:
+            selected.popleft()
+        return (host for host in selected if host["metadata"]["uid"] not in self._taken)
+
+    def take(self, host: Object) -> None:
+        """Remove a claimed host."""
+        self._taken.add(host["metadata"]["uid"])
+
+    def _select(self, namespace: str, selector: Object, domain: str | None) -> Iterator[Object]:
+        labelled = [self._labelled.get(label, []) for label in selector.get("matchLabels", {}).items()]
+        for host in min(labelled, key=len, default=self._hosts):
+            labels = host["metadata"].get("labels") or {}
+            is_near = domain in {None, labels.get(_FAILURE_DOMAIN)}
+            if is_near and host["metadata"].get("namespace") == namespace and selects(selector, labels):
+                yield host
+
+
+def _choices(view: View, machine: Object, hosts: _FreeHosts) -> Iterable[Object]:
+    """Return the candidate hosts of a machine, in its failure domain if it has free hosts.
+
+    Empty without free hosts, or while prerequisites are not met.
+    """
     namespace = machine["metadata"].get("namespace", "")
     capi = view.find(*MACHINE, owner(machine, "Machine"), namespace)
     if capi is None or not dig(capi, "spec", "bootstrap", "dataSecretName"):
-        return []
+        return ()
     cluster = view.find(*CLUSTER, capi["spec"]["clusterName"], namespace)
     if not dig(cluster, "status", "initialization", "infrastructureProvisioned"):
-        return []
+        return ()
     lacking = missing(view, machine, _DATA_TEMPLATE)
     selector = dig(machine, "spec", "hostSelector") or {}
-    free = [
-        host
-        for host in hosts
-        if host["metadata"].get("namespace") == namespace
-        and _is_free(host)
-        and selects(selector, host["metadata"].get("labels") or {})
-    ]
-    if lacking or not free:
+    domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
+    near = hosts.matching(namespace, selector, domain) if domain else iter(())
+    choices = near if (first := next(near, None)) else hosts.matching(namespace, selector)
+    first = first or next(choices, None)
+    if lacking or first is None:
         problem = "; ".join(lacking) or "no available host matches the host selector"
         patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", problem))
         if patch:
             view.status(machine, patch)
-        return []
-    domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
-    preferred = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
-    choices = preferred or free
-    problem = node_data.lacking(view, machine, choices[0])
+        return ()
+    problem = node_data.lacking(view, machine, first)
     if problem and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", problem))):
         view.status(machine, patch)
-    return [] if problem else choices
+    return () if problem else chain([first], choices)
 
 
 def _is_free(host: Object) -> bool:

@@ -170,13 +170,15 @@ def _blocks(pool: Object, nodes: list[str]) -> dict[str, tuple[str, str]]:
 
     A node keeps its block if it is a block of the current pool, as in NVIPAM:pkg/ipam-controller/allocator.
     """
-    blocks = list(_divided(pool["spec"])) if nodes else []
+    blocks = dict.fromkeys(_divided(pool["spec"])) if nodes else {}
+    present = set(nodes)
     kept = {
         block["nodeName"]: (block["startIP"], block["endIP"])
         for block in dig(pool, "status", "allocations") or ()
-        if block["nodeName"] in nodes and (block["startIP"], block["endIP"]) in blocks
+        if block["nodeName"] in present and (block["startIP"], block["endIP"]) in blocks
     }
-    free = (block for block in blocks if block not in set(kept.values()))
+    used = set(kept.values())
+    free = (block for block in blocks if block not in used)
     assigned = {node: kept.get(node) or next(free, None) for node in nodes}
     return {node: block for node, block in assigned.items() if block is not None}
 

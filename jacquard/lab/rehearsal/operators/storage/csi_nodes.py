@@ -6,6 +6,9 @@ ends, the kubelet removes the driver (K8S:pkg/volume/csi/csi_plugin.go).
 """
 
 from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TypeAlias
 
 from jacquard.lab.rehearsal.operators.hosts import agents, nodes
 from jacquard.lab.rehearsal.operators.view import Object, View
@@ -17,6 +20,8 @@ DRIVERS = frozenset(agent.driver for agent in agents.AGENTS.values() if agent.dr
 _K0S_ROOT = "/var/lib/k0s/kubelet"
 """Default of k0s (K0S:cmd/worker/worker.go)."""
 _K0S_FLAG, _KUBEADM_ARGUMENT = "--kubelet-root-dir", "root-dir"
+_Origins: TypeAlias = Callable[[], Mapping[tuple[str, str], nodes.Origin]]
+"""Returns the origins of all nodes, which are read only if a node has joined, and once per round."""
 
 
 class Registrations:
@@ -31,22 +36,23 @@ class Registrations:
         """Update the CSINodes of one cluster from the running agents of its drivers."""
         releases = [entry for entry in agents.installed(management, cluster) if entry[0].driver]
         wanted: dict[str, set[str]] = defaultdict(set)
+        origins = cache(partial(nodes.origins, management))
         for agent, _, pod in agents.running(view, releases):
             name = pod["spec"]["nodeName"]
             node = view.find("v1", "Node", name)
-            if node and self._finds(management, cluster, node, agents.host_paths(pod["spec"])):
+            if node and self._finds(origins, cluster, node, agents.host_paths(pod["spec"])):
                 wanted[name].add(agent.driver)
         for body in list(view.all(*CSI_NODE)) if releases or self._roots else ():
             _update(view, body, wanted.pop(body["metadata"]["name"], set()))
         for name, drivers in wanted.items():
             _create(view, name, drivers)
 
-    def _finds(self, management: View, cluster: str, node: Object, paths: list[str]) -> bool:
+    def _finds(self, origins: _Origins, cluster: str, node: Object, paths: list[str]) -> bool:
         """Return whether one of the host ``paths`` of an agent is the registration folder of the node's kubelet."""
         folders = {path.rstrip("/") for path in paths if path.rstrip("/").endswith(f"/{agents.REGISTRATION}")}
         uid = node["metadata"]["uid"]
         if folders and uid not in self._roots:
-            origin = nodes.origins(management).get((cluster, node["metadata"]["name"]))
+            origin = origins().get((cluster, node["metadata"]["name"]))
             if origin is None or not origin.config:
                 return False  # the host is being released
             self._roots[uid] = kubelet_root(origin.config)
