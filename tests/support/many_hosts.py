@@ -10,6 +10,7 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.hosts.agents import AGENTS
@@ -25,6 +26,8 @@ CLUSTER = "acme-train"
 _CAPI, _BOOTSTRAP, _METAL = "cluster.x-k8s.io/v1beta2", "bootstrap.cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1"
 _READY = [{"type": "Ready", "status": "True"}]
 _STATUS = {"conditions": _READY}
+_HOST = "metal3.io/BareMetalHost"
+"""Annotation of a Metal3Machine with namespace and name of its host."""
 _PER_RACK = 8
 
 
@@ -91,20 +94,22 @@ def _merged(into: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     return into
 
 
-def calls(task: Callable[[], object]) -> int:
-    """Return the number of calls of functions in Python and C by ``task``, which is the same in each run."""
+def instructions(task: Callable[[], object]) -> int:
+    """Return the number of Python's instructions that ``task`` executes, which is the same in each run."""
     count = 0
 
-    def profile(_frame: object, event: str, _argument: object) -> None:
+    def trace(frame: FrameType, event: str, _argument: object) -> Any:
         nonlocal count
-        count += event in {"call", "c_call"}
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return trace
 
-    before = sys.getprofile()
-    sys.setprofile(profile)
+    before = sys.gettrace()
+    sys.settrace(trace)
     try:
         task()
     finally:
-        sys.setprofile(before)
+        sys.settrace(before)
     return count
 
 
@@ -128,7 +133,8 @@ def _host(number: int, *, is_claimed: bool) -> list[dict[str, Any]]:
     name, machine, pool = f"{rack}-u{number % _PER_RACK:02}", f"train-{rack}-{number:05}", f"train-{rack}"
     consumer = {"apiVersion": CAPM3, "kind": "Metal3Machine", "name": machine, "namespace": CLUSTER}
     in_pool = {"namespace": CLUSTER, "labels": {CLUSTER_LABEL: CLUSTER}}
-    of_machine = {**in_pool, "ownerReferences": [{"kind": "Machine", "name": machine, "uid": machine}]}
+    owners = [{"kind": "Machine", "name": machine, "uid": machine}]
+    of_machine = {**in_pool, "ownerReferences": owners, "annotations": {_HOST: f"{CLUSTER}/{name}"}}
     image = {"url": "https://images/gpu.raw"}
     reference = {"kind": "KubeadmConfig", "name": machine}
     provider = {"providerID": f"metal3://{CLUSTER}/{name}/{machine}"} if is_claimed else {}
@@ -155,6 +161,7 @@ def _host(number: int, *, is_claimed: bool) -> list[dict[str, Any]]:
             "metadata": {"name": machine, **in_pool},
             "spec": {
                 "clusterName": CLUSTER,
+                "infrastructureRef": {"kind": "Metal3Machine", "name": machine},
                 "version": "v1.35.2",
                 "bootstrap": {"configRef": reference, "dataSecretName": machine},
             },

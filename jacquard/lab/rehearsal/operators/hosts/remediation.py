@@ -15,6 +15,7 @@ Volume attachments, for which the taint waits as well, do not exist in a rehears
 import datetime as dt
 import json
 from collections.abc import Callable
+from functools import cache
 
 from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST, POWER_CYCLE
 from jacquard.lab.rehearsal.operators.hosts.claims import API, MACHINE
@@ -46,6 +47,7 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         view: The management cluster.
         hosted: Returns the API server of a cluster.
     """
+    draining = cache(_draining)  # Pods are read once per cluster, not for each of many remediations.
     for remediation in view.all(*REMEDIATION):
         namespace = remediation["metadata"]["namespace"]
         machine = view.find(*MACHINE, owner(remediation, "Machine"), namespace)
@@ -53,10 +55,17 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         _, _, name = str(dig(infrastructure, "metadata", "annotations", _HOST) or "").rpartition("/")
         host = view.find(*HOST, name, namespace)
         if machine is not None and host is not None:
-            _step(view, remediation, machine, host, hosted)
+            _step(view, remediation, machine, host, hosted, draining)
 
 
-def _step(view: View, remediation: Object, machine: Object, host: Object, hosted: Callable[[str], View | None]) -> None:
+def _step(
+    view: View,
+    remediation: Object,
+    machine: Object,
+    host: Object,
+    hosted: Callable[[str], View | None],
+    draining: Callable[[View], set[str]],
+) -> None:
     phase = dig(remediation, "status", "phase")
     if not dig(host, "spec", "online"):
         if phase != FAILED:
@@ -73,12 +82,19 @@ def _step(view: View, remediation: Object, machine: Object, host: Object, hosted
         return
     node = cluster.find("v1", "Node", name)
     if phase == RUNNING:
-        _power_off(view, remediation, host, cluster, node)
+        _power_off(view, remediation, host, cluster, node, draining)
     elif phase == WAITING and not _restore(view, remediation, host, cluster, node) and _timed_out(remediation):
         _try_again(view, remediation, machine, host)
 
 
-def _power_off(view: View, remediation: Object, host: Object, cluster: View, node: Object | None) -> None:
+def _power_off(
+    view: View,
+    remediation: Object,
+    host: Object,
+    cluster: View,
+    node: Object | None,
+    draining: Callable[[View], set[str]],
+) -> None:
     """Power off the host and remove the pods of its node."""
     if hold(view, remediation, FINALIZER):
         return
@@ -89,7 +105,7 @@ def _power_off(view: View, remediation: Object, host: Object, cluster: View, nod
     elif node is not None and not _is_tainted(node):
         taints = [*(dig(node, "spec", "taints") or ()), {**OUT_OF_SERVICE, "timeAdded": now()}]
         cluster.patch(node, {"spec": {"taints": taints}})
-    elif node is None or not _terminates(cluster, node):
+    elif node is None or node["metadata"]["name"] not in draining(cluster):
         view.status(remediation, {"phase": WAITING})
 
 
@@ -154,7 +170,6 @@ def _is_out_of_service(taint: Object) -> bool:
     return all(taint.get(key) == OUT_OF_SERVICE[key] for key in ("key", "effect"))
 
 
-def _terminates(cluster: View, node: Object) -> bool:
-    """Return whether pods on a node are being deleted."""
-    name = node["metadata"]["name"]
-    return any(deleting(pod) and dig(pod, "spec", "nodeName") == name for pod in cluster.all("v1", "Pod"))
+def _draining(view: View) -> set[str]:
+    """Return the names of the nodes on which pods are being deleted."""
+    return {str(dig(pod, "spec", "nodeName")) for pod in view.all("v1", "Pod") if deleting(pod)}

@@ -9,7 +9,7 @@ are not supported, because they are not rendered.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 
 from jacquard.lab.rehearsal.operators.events import warning
@@ -75,6 +75,8 @@ class Addresses:
         self._view = view
         self._used: dict[str, set[str]] = {}
         """Addresses of pods, by node."""
+        self._blocks: dict[str, dict[str, Object]] = {}
+        """Blocks by UID of the pool and name of the node."""
         self._pending: list[tuple[str, str]] = []
         """Node and address of each assignment that is neither confirmed nor released yet."""
         self._daemons: dict[str, str] = {}
@@ -97,12 +99,12 @@ class Addresses:
             raise NoAddress(msg)
         body = self._view.find(*POOL, pool, namespace) if pool_type == _POOL_TYPE else None
         named = f'pool "{pool}", poolType "{pool_type}"'
-        blocks = {block["nodeName"]: block for block in dig(body, "status", "allocations") or ()}
-        if body is None or node not in blocks:
+        block = self._blocks_of(body).get(node) if body else None
+        if body is None or block is None:
             msg = f"grpc call failed: rpc error: code = NotFound desc = configuration for {named} not found"
             raise NoAddress(msg)
         used = self._used.setdefault(node, set())
-        first, last = (int(IPv4Address(blocks[node][key])) for key in ("startIP", "endIP"))
+        first, last = (int(IPv4Address(block[key])) for key in ("startIP", "endIP"))
         addresses = (str(IPv4Address(number)) for number in range(first, last + 1))
         gateway = body["spec"].get("gateway")
         address = next((candidate for candidate in addresses if candidate not in used and candidate != gateway), None)
@@ -112,6 +114,13 @@ class Addresses:
         used.add(address)
         self._pending.append((node, address))
         return address
+
+    def _blocks_of(self, pool: Object) -> Mapping[str, Object]:
+        """Return the blocks of a pool by node, which are the same for all pods of the round."""
+        uid = pool["metadata"]["uid"]
+        if uid not in self._blocks:
+            self._blocks[uid] = {block["nodeName"]: block for block in dig(pool, "status", "allocations") or ()}
+        return self._blocks[uid]
 
     def keep(self) -> None:
         """Keep the pending assignments of a pod."""
