@@ -15,25 +15,30 @@ sys.path.append(str(Path(__file__).parent.parent / "support"))
 from api_server import LocalApiServer
 from captured_commands import start_captured
 from environment_data import ENVIRONMENTS, reference
-from local_region import wait_until
+from local_region import JACQUARD, LocalRegion, deleted_at_exit, wait_until
 from multiplied_region import multiply
 from programs import Programs
+from scaled_region import region_of
 from state_stores import S3, Postgres, StateStore
 from victoria_stores import is_healthy, request
 
 __all__ = [
     "ENVIRONMENTS",
+    "JACQUARD",
     "S3",
     "LocalApiServer",
+    "LocalRegion",
     "Measured",
     "Postgres",
     "Programs",
     "StateStore",
+    "deleted_at_exit",
     "is_healthy",
     "meanwhile",
     "measured",
     "multiply",
     "reference",
+    "region_of",
     "request",
     "start_captured",
     "wait_until",
