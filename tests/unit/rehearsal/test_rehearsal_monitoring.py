@@ -1,22 +1,16 @@
-"""Monitoring of a local region: configurations from rendered objects, and what its receiver and proxy do."""
+"""Monitoring of a local region: configurations from rendered objects."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
-from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 from environment_data import reference
 
 from components.inputs.manifests import everything
-from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.monitoring import configuration, server, targets
-from jacquard.lab.rehearsal.monitoring.durations import faster, shorter
+from jacquard.lab.rehearsal.monitoring import configuration, targets
 from jacquard.lab.rehearsal.monitoring.observed import API, CHART, CONTROL_PLANE, Agent, Discovered, Observed, etcds
 from jacquard.lab.rehearsal.operators import containers
 from jacquard.lab.rehearsal.operators.releases.installed import HELM
@@ -298,64 +292,3 @@ def test_a_region_without_receivers_sends_no_notice(observed: Observed) -> None:
         "route": {"receiver": "null"},
         "receivers": [{"name": "null"}],
     }
-
-
-def test_windows_of_queries_stay() -> None:
-    group = {"interval": "1m", "rules": [{"alert": "A", "expr": "rate(a[5m])", "for": "10m"}]}
-
-    assert faster(group, 8) == {
-        "interval": "7500ms",
-        "rules": [{"alert": "A", "expr": "rate(a[5m])", "for": "75000ms"}],
-    }
-    with pytest.raises(ValueError, match="'1h30m' is not a duration with one unit"):
-        shorter("1h30m", 2)
-
-
-def answered(address: str, url: str, body: bytes | None = None) -> tuple[int, str]:
-    """Send a request as Prometheus does through its proxy, or to the receiver."""
-    handlers = [] if body else [ProxyHandler({"http": f"http://{address}"})]
-    opener = build_opener(*handlers)
-    opener.addheaders = []
-    try:
-        with opener.open(Request(url, body), timeout=10) as answer:  # noqa: S310
-            return answer.status, answer.read().decode()
-    except OSError as error:
-        return getattr(error, "code", 0), error.read().decode() if hasattr(error, "read") else ""
-
-
-def test_the_proxy_answers_for_an_address_that_does_not_exist(tmp_path: Path) -> None:
-    def exporters(query: Any) -> str:
-        if query["node"] == "gone":
-            msg = "node 'gone' of c is not ready"
-            raise RehearsalError(msg)
-        return f"up_{query['node']} 1\n"
-
-    running = server.start(0, exporters, tmp_path / "notices")
-    address = f"127.0.0.1:{running.server_port}"
-    try:
-        url = "http://10.64.0.3:9400/metrics?exporter=dcgm-exporter&cluster=c&node="
-        assert answered(address, f"{url}a") == (HTTPStatus.OK, "up_a 1\n")
-        assert answered(address, f"{url}gone") == (HTTPStatus.SERVICE_UNAVAILABLE, "node 'gone' of c is not ready\n")
-    finally:
-        running.shutdown()
-        running.server_close()
-
-
-def test_each_notice_is_a_line_with_its_receiver(tmp_path: Path) -> None:
-    file = tmp_path / "notices"
-    running = server.start(0, lambda _: "", file)
-    alert = {"status": "firing", "labels": {"node": "a"}, "annotations": {"summary": "s"}, "fingerprint": "f"}
-    body = json.dumps({"status": "firing", "alerts": [alert], "externalURL": "u"}).encode()
-    try:
-        for receiver in ("operators/on-call", "tenant/acme/team"):
-            url = f"http://127.0.0.1:{running.server_port}{configuration.NOTICES}{quote(receiver, safe='')}"
-            assert answered("", url, body) == (HTTPStatus.OK, "")
-    finally:
-        running.shutdown()
-        running.server_close()
-
-    found = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [notice["receiver"] for notice in found] == ["operators/on-call", "tenant/acme/team"]
-    assert all(notice["time"].endswith("+00:00") for notice in found)
-    kept = {"status": "firing", "labels": {"node": "a"}, "annotations": {"summary": "s"}}
-    assert [(notice["status"], notice["alerts"]) for notice in found] == [("firing", [kept])] * 2
