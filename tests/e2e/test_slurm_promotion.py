@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -87,6 +88,11 @@ class Slurm:
             for item in dig(machine, "status", "conditions") or ()
             if (item["type"], item["reason"]) == ("Deleting", "WaitingForPreDrainHook")
         ]
+
+    def wait_for_replacement(self, machine: str, job: str, *, during: subprocess.Popen[str]) -> None:
+        """Wait until the Machine with uid ``machine``, which ran ``job``, is replaced, during a command of Jacquard."""
+        replaced = f"the node of {job} is replaced"
+        wait_until(lambda: machine not in self.machines(), timeout_seconds=SECONDS, what=replaced, during=during)
 
     def evict(self, name: str) -> str:
         """Return why the API server refuses to evict a pod; empty if it does not."""
@@ -186,12 +192,7 @@ def test_each_node_of_a_promoted_pool_is_replaced_after_its_job(slurm: Slurm) ->
 
         slurm.slurmrestd.end_job(job)
         left.remove(job)
-        wait_until(
-            lambda machine=machine: machine not in slurm.machines(),
-            timeout_seconds=SECONDS,
-            what=f"the node of {job} is replaced",
-            during=running,
-        )
+        slurm.wait_for_replacement(machine, job, during=running)
 
     ended = region.end_of(running)
     assert ended.code == 0, ended.text
@@ -234,12 +235,7 @@ def test_a_node_is_replaced_after_the_reservation_that_began_before_its_replacem
 
         slurm.slurmrestd.reservations[:] = [item for item in slurm.slurmrestd.reservations if item["name"] != name]
         left.remove(machine)
-        wait_until(
-            lambda machine=machine: machine not in slurm.machines(),
-            timeout_seconds=SECONDS,
-            what=f"the node of {job} is replaced",
-            during=running,
-        )
+        slurm.wait_for_replacement(machine, job, during=running)
 
     ended = region.end_of(running)
     assert ended.code == 0, ended.text
