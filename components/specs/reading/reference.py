@@ -44,8 +44,8 @@ def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
     texts = {f"{kind.name}.md": _page(kind.path, model_schema(kind.model), locked=kind.locked) for kind in KINDS}
     hosts = model_schema(HostSpec)
-    del hosts["properties"]["hall"]
-    texts[f"{INVENTORY}.md"] = _page("inventory/hall-<hall>.csv", hosts, locked=False)
+    columns = {name: field for name, field in hosts["properties"].items() if name != "hall"}
+    texts[f"{INVENTORY}.md"] = _page("inventory/hall-<hall>.csv", {**hosts, "properties": columns}, locked=False)
     texts[INDEX] = _index()
     return texts
 

@@ -74,8 +74,12 @@ def schema(kind: FileKind) -> dict[str, Any]:
     return {"$schema": _DRAFT, "$comment": _WRITTEN, "title": kind.path, **model_schema(kind.model)}
 
 
+@cache
 def model_schema(model: type[Spec]) -> dict[str, Any]:
-    """Return the schema of ``model``, with its inner models under ``definitions``."""
+    """Return the schema of ``model``, with its inner models under ``definitions``; callers do not change it.
+
+    Cached, since the schema of a data file is also the content of its reference page.
+    """
     raw = model.model_json_schema(ref_template="#/definitions/{model}", schema_generator=_Generator)
     definitions = raw.pop("$defs", {})
     named = {name: {"title": _words(name), **_clean(definition)} for name, definition in sorted(definitions.items())}
