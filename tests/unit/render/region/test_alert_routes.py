@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from components.specs.region.observability import Severity
 NOBODY = "null"
 """Receiver of alerts without a matching route."""
 SENDING = [name for name in REFERENCES if reference(name).region.observability]
+ROUTED_BY = ("audience", "severity", "tenant")
+"""Labels that select the receivers of an alert."""
 EACH = pytest.mark.parametrize("name", SENDING)
 
 
@@ -54,7 +57,7 @@ def test_each_alert_reaches_only_the_operators_and_its_tenant(name: str, tmp_pat
     file.write_text(json.dumps(configuration(name)), encoding="utf-8")
     environment = reference(name)
     seen = set()
-    for labels in fired(name):
+    for labels in routed_differently(fired(name)):
         route = [f"{label}={value}" for label, value in labels.items()]
         got = run("config", "routes", "test", f"--config.file={file}", *route).strip()
 
@@ -68,6 +71,22 @@ def test_each_alert_reaches_only_the_operators_and_its_tenant(name: str, tmp_pat
         seen |= wanted
     listed = {receiver["name"] for receiver in configuration(name)["receivers"]} - {"null", "watchdog"}
     assert seen == listed
+
+
+def routed_differently(alerts: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Return one alert for each combination of `ROUTED_BY`: other labels do not change the route."""
+    return list({tuple(labels.get(label) for label in ROUTED_BY): labels for labels in alerts}.values())
+
+
+@EACH
+def test_routes_match_no_other_labels(name: str) -> None:
+    """An alert other than the watchdog has the same receivers as all alerts with the same values of `ROUTED_BY`."""
+    of_watchdog = ['alertname = "Watchdog"']
+    routes = [route for route in configuration(name)["route"]["routes"] if route["matchers"] != of_watchdog]
+    matched = {matcher.split()[0] for route in routes for matcher in route["matchers"]}
+
+    assert matched <= set(ROUTED_BY)
+    assert not any("routes" in route for route in routes)
 
 
 @EACH
