@@ -220,6 +220,7 @@ def waivable(*, compared: bool = True) -> list[str]:
     return sorted(rule_name(rule) for rule in (*ALL.waivable, *(CHANGES if compared else ())))
 
 
+@cache
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in _every_rule()}
