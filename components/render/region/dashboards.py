@@ -89,11 +89,6 @@ def files() -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob("*.json"))}
 
 
-def titles() -> tuple[str, ...]:
-    """Return the titles of all dashboards."""
-    return tuple(str(json.loads(text)["title"]) for text in files().values())
-
-
 def titles_in(item: Manifest) -> Iterator[str]:
     """Yield the titles of the dashboards in ``item``, a ConfigMap that Grafana's sidecar loads; none otherwise."""
     if item.kind == "ConfigMap" and LABEL in (item.body["metadata"].get("labels") or {}):

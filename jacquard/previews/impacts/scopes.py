@@ -11,7 +11,6 @@ from components.specs.keys import cluster_of, domain_of, pool_of, refers_to_char
 from jacquard.previews.impacts.edits import Edit
 
 Scope: TypeAlias = tuple[str, ...]
-_HALL = "hall "
 _FURTHER = 100
 """Added to the distance of an edit inside a part, because an edit of a pool can change the input of its cluster."""
 
@@ -26,12 +25,7 @@ def vpc_scope(tenant: str, vpc: str) -> Scope:
 
 def hall_scope(hall: str) -> Scope:
     """Return the scope of the hosts of ``hall``, which is distinct from a tenant of the same name."""
-    return (f"{_HALL}{hall}",)
-
-
-def is_hall(about: Scope) -> bool:
-    """Return whether a scope is the scope of a hall."""
-    return bool(about) and about[0].startswith(_HALL)
+    return (f"hall {hall}",)
 
 
 def dpu_scope(deployment: str = "") -> Scope:

@@ -199,7 +199,6 @@ def test_the_condition_has_the_type_of_cluster_api() -> None:
 
 def test_the_program_uses_the_keys_of_the_library() -> None:
     assert failed_repairs.INSTANCE_TYPE == keys.INSTANCE_TYPE
-    assert keys.REPAIRS == REPAIRS
     assert keys.WAITS_FOR == WAITS_FOR
 
 
