@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from components.add_ons import AddOns, Flux, PodPriorities
     from components.component import ComponentArgs
     from components.control_planes import ClusterAccess, ClusterNamespaces, HostedControlPlane, RequestPriority
+    from components.fleet import Delegation
     from components.hosts import Inventory
     from components.network import TenantNetwork
     from components.pools import ClusterAutoscaler, NodePool
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
     from components.render.control_planes.request_priority import RequestPriorityInput
     from components.render.extensions import ExtensionInput
+    from components.render.fleet.delegation import DelegationInput
     from components.render.hosts.inventory import InventoryInput
     from components.render.manifest import Manifest
     from components.render.network.tenant_network import TenantNetworkInput
@@ -62,6 +64,7 @@ _HOMES = {
     "components.add_ons": ("AddOns", "Flux", "PodPriorities"),
     "components.component": ("ComponentArgs",),
     "components.control_planes": ("ClusterAccess", "ClusterNamespaces", "HostedControlPlane", "RequestPriority"),
+    "components.fleet": ("Delegation",),
     "components.hosts": ("Inventory",),
     "components.network": ("TenantNetwork",),
     "components.pools": ("ClusterAutoscaler", "NodePool"),
@@ -74,6 +77,7 @@ _HOMES = {
     "components.render.control_planes.hosted_control_plane": ("HostedControlPlaneInput",),
     "components.render.control_planes.request_priority": ("RequestPriorityInput",),
     "components.render.extensions": ("ExtensionInput",),
+    "components.render.fleet.delegation": ("DelegationInput",),
     "components.render.hosts.inventory": ("InventoryInput",),
     "components.render.manifest": ("Manifest",),
     "components.render.network.tenant_network": ("TenantNetworkInput",),
@@ -124,6 +128,8 @@ __all__ = [
     "ClusterNamespacesInput",
     "ClusterSpec",
     "ComponentArgs",
+    "Delegation",
+    "DelegationInput",
     "Environment",
     "ExtensionInput",
     "ExternalSecrets",

@@ -18,6 +18,7 @@ from pulumi_command import local
 from components.add_ons import AddOns, Flux, PodPriorities
 from components.component import Component, ComponentArgs
 from components.control_planes import ClusterAccess, ClusterNamespaces, HostedControlPlane, RequestPriority
+from components.fleet import Delegation
 from components.hosts import Inventory
 from components.network import TenantNetwork
 from components.pools import ClusterAutoscaler, NodePool
@@ -205,6 +206,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     Serving: _inside,
     Slurm: _inside,
     Flux: _inside,
+    Delegation: _region,
     Extension: _all_reached,
 }
 """Component and dependencies, by type of the component's input."""

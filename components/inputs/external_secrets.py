@@ -7,6 +7,7 @@ from components.render.concept import Concept, Made
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
+from components.render.region.dns import NAMESPACE as DNS
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.specs.environment import Environment
 from components.specs.struct import replace
@@ -59,5 +60,7 @@ def _namespace(part: Slice) -> str:
             return FREE_HOSTS
         case SliceKind.TENANT:
             return tenant_namespace(part.subject)
+        case SliceKind.FLEET:
+            return DNS
         case _:
             return part.subject

@@ -10,6 +10,7 @@ from components.inputs import (
     cluster_access,
     cluster_autoscaler,
     cluster_namespaces,
+    delegation,
     external_secrets,
     flux,
     hosted_control_plane,
@@ -30,6 +31,7 @@ from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind
 from components.render.concept import Concept, Made
 from components.specs.environment import Environment
+from components.specs.fleet.fleet import FleetDnsSpec
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 
@@ -63,6 +65,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     flux.of_cluster,
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""
+_FLEET: _Makers[FleetDnsSpec] = (delegation.of_fleet,)
 
 
 def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:
@@ -103,6 +106,8 @@ def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:
         case SliceKind.CLUSTER:
             [placed] = (placed for placed in clusters(environment) if placed.cluster.name == part.subject)
             return _made(_CLUSTER, environment, placed)
+        case SliceKind.FLEET:
+            return _made(_FLEET, environment, environment.fleet_dns) if environment.fleet_dns else ()
         case _:
             assert_never(part.kind)
 

@@ -14,6 +14,7 @@ class SliceKind(StrEnum):
     INVENTORY = "inventory"
     TENANT = "tenant"
     CLUSTER = "cluster"
+    FLEET = "fleet"
 
 
 class Slice(Struct):
@@ -25,7 +26,7 @@ class Slice(Struct):
 
     @property
     def subject(self) -> str:
-        """Return the hall, tenant or cluster of the slice; empty for the foundation."""
+        """Return the hall, tenant or cluster of the slice; empty for the foundation and the fleet."""
         return self.name.removeprefix(self.kind).removeprefix("-")
 
 
@@ -37,6 +38,7 @@ def slices(environment: Environment) -> tuple[Slice, ...]:
         *(_slice(SliceKind.INVENTORY, hall) for hall in halls),
         *(_slice(SliceKind.TENANT, tenant.tenant) for tenant in environment.tenants),
         *(_slice(SliceKind.CLUSTER, placed.cluster.name) for placed in clusters(environment)),
+        *((_slice(SliceKind.FLEET),) if environment.fleet_dns else ()),
     )
 
 
@@ -45,8 +47,8 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
 
     The foundation creates the namespaces, templates and chart sources that all other slices refer to. The machines of a
     tenant claim hosts, so the inventory of halls with hosts of the tenant is applied before the tenant's slice and
-    deleted after it. The content of a cluster is applied to the API server that the tenant's slice creates. There are
-    no other references between slices.
+    deleted after it. The content of a cluster is applied to the API server that the tenant's slice creates. The objects
+    about all regions are in a namespace of the foundation. There are no other references between slices.
     """
     dependencies: dict[str, tuple[str, ...]] = {_slice(SliceKind.FOUNDATION).name: ()}
     foundation = tuple(dependencies)
@@ -59,7 +61,8 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
         here = {hall for cluster in tenant.clusters for hall in halls.get(cluster.name, ())}
         inventory = (_slice(SliceKind.INVENTORY, hall).name for hall in here)
         dependencies[name] = (*foundation, *sorted(inventory, key=list(dependencies).index))
-    return dependencies | {_slice(SliceKind.CLUSTER, cluster).name: (owner,) for cluster, owner in owners.items()}
+    dependencies |= {_slice(SliceKind.CLUSTER, cluster).name: (owner,) for cluster, owner in owners.items()}
+    return dependencies | ({_slice(SliceKind.FLEET).name: foundation} if environment.fleet_dns else {})
 
 
 def _slice(kind: SliceKind, subject: str = "") -> Slice:

@@ -11,7 +11,7 @@ from typing import Any
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
-from components.rules.fleet import campaigns, fleet, orders, regions
+from components.rules.fleet import campaigns, delegation, fleet, orders, regions
 from components.rules.rule import AdvisoryPeriod, Rule, advisory_period, named, rule_name
 from components.rules.tables import ALL, CHANGES
 from components.specs.base import Stage
@@ -156,7 +156,7 @@ def check_fleet(known: Fleet, environments: Sequence[Environment]) -> dict[str, 
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)
     meant = fleet.with_meant_names(known)
-    for rule in (*fleet.RULES, *orders.RULES, *campaigns.RULES):
+    for rule in (*fleet.RULES, *delegation.FLEET_RULES, *orders.RULES, *campaigns.RULES):
         for name, problem in rule(known if rule is fleet.missing_regions else meant, ordered):
             found[name].add(named(rule, problem))
     return {name: sorted(problems) for name, problems in found.items()}
@@ -237,6 +237,7 @@ def _every_rule() -> tuple[Callable[..., object], ...]:
     between: tuple[Callable[..., object], ...] = (
         *regions.RULES,
         *fleet.RULES,
+        *delegation.FLEET_RULES,
         *orders.RULES,
         *campaigns.RULES,
         *fleet.CHANGES,

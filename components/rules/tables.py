@@ -9,6 +9,7 @@ from components.rules.control_planes import (
     hosted_control_plane,
     restore_steps,
 )
+from components.rules.fleet import delegation
 from components.rules.health import health, node_tests
 from components.rules.hosts import bare_metal, host_states, inventory, released_hosts
 from components.rules.network import (
@@ -74,6 +75,7 @@ _MODULES = (
     registry,
     external_secrets,
     dns,
+    delegation,
     capacity,
     cluster_api,
     version_limits,

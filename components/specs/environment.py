@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import Spec
+from components.specs.fleet.fleet import FleetDnsSpec
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.host_tests import HostTestSpec
@@ -19,6 +20,7 @@ from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.positions import Positions
 from components.specs.region.approvals import ApprovalsFile
 from components.specs.region.catalog import ImageCatalog
+from components.specs.region.dns import DnsSpec
 from components.specs.region.policy import PolicySpec, WaiversSpec
 from components.specs.region.region import FailureDomain, RegionSpec
 from components.specs.region.tenant import TenantSpec
@@ -70,6 +72,11 @@ class Environment(Spec):
     """Content of ``allocations.lock.yaml``; empty when there is no such file."""
     image_pins: ImagesLock
     """Content of ``images.lock.yaml``; empty when there is no such file."""
+    fleet_dns: FleetDnsSpec | None = None
+    """DNS zone of the fleet, in the region whose management cluster writes its records; None in all others."""
+    delegated: dict[str, DnsSpec] = Field(default_factory=dict)
+    """DNS of the regions of the fleet by name, without retired regions and regions without DNS; empty without
+    ``fleet_dns``."""
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
     """Line of each value in its file, for the reports of later checks."""
 

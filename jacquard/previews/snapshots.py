@@ -8,6 +8,7 @@ from components.lookups.slices import Slice, SliceKind, slices
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.extensions import ExtensionInput
+from components.render.fleet.delegation import DelegationInput
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
 from components.render.network.tenant_network import TenantNetworkInput
@@ -93,7 +94,14 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
 
 def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput() | IsolationInput() | ExtensionInput() | ExternalSecretsInput() | ProvisionedBucketsInput():
+        case (
+            RegionInput()
+            | IsolationInput()
+            | DelegationInput()
+            | ExtensionInput()
+            | ExternalSecretsInput()
+            | ProvisionedBucketsInput()
+        ):
             return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
@@ -111,7 +119,12 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
 
 
 def _of_whole_slice(
-    concept: RegionInput | IsolationInput | ExtensionInput | ExternalSecretsInput | ProvisionedBucketsInput,
+    concept: RegionInput
+    | IsolationInput
+    | DelegationInput
+    | ExtensionInput
+    | ExternalSecretsInput
+    | ProvisionedBucketsInput,
 ) -> str:
     """Return the label of a part that is not about a single cluster, VPC or hall."""
     match concept:
@@ -119,6 +132,8 @@ def _of_whole_slice(
             return "foundation"
         case IsolationInput():
             return "isolation"
+        case DelegationInput():
+            return "delegation"
         case ExtensionInput():
             return concept.name
         case ExternalSecretsInput():
@@ -129,7 +144,7 @@ def _of_whole_slice(
 
 def _of_slice(piece: Slice, scopes: Scopes) -> Scope:
     match piece.kind:
-        case SliceKind.FOUNDATION:
+        case SliceKind.FOUNDATION | SliceKind.FLEET:
             return ()
         case SliceKind.INVENTORY:
             return hall_scope(piece.subject)

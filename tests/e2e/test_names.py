@@ -11,33 +11,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import dns.query
-import dns.tsigkeyring
-import dns.update
 import pytest
 from api_server import LocalApiServer
-from chart_values import chart_of, values_of
+from chart_values import chart_of
 from environment_data import ENVIRONMENTS
+from external_dns import CHART, ExternalDns
 from helm_charts import Helm
-from local_region import wait_until
 from zone_files import addresses_of
 
 from components.inputs.manifests import everything
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal import processes
-from jacquard.lab.rehearsal.charts import KIND
 from jacquard.lab.rehearsal.kubeconfigs import embedded
-from jacquard.lab.rehearsal.operators.mirror import CONNECTIONS, Mirror
-from jacquard.lab.rehearsal.operators.network.name_server import NameServer
-from jacquard.lab.rehearsal.operators.programs import Programs
-from jacquard.lab.rehearsal.operators.view import SIMULATED, View, simulated_secret
-from jacquard.lab.rehearsal.ports import LOOPBACK
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
-from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 
-CHART = "external-dns"
 CLUSTER = "acme-train"
 SHOP = "shop"
 HOST_NAME, TARGET = (f"external-dns.alpha.kubernetes.io/{one}" for one in ("hostname", "target"))
@@ -49,27 +39,19 @@ class Written:
 
     def __init__(self, server: LocalApiServer, helm: Helm, region: Region) -> None:
         self.api = server.api
-        self._mirror = Mirror(self.api, ApiServer.from_kubeconfig(server.kubeconfig, connections=CONNECTIONS))
         self.environment = load_environment("laptop", ENVIRONMENTS)
         self._region = region
-        self._names = NameServer(region.folder, {SIMULATED: SIMULATED})
-        self._programs = Programs(region, self._names)
+        self._dns = ExternalDns(server, helm, region)
         items = [item for item in everything(self.environment) if item.cluster == MANAGEMENT]
         releases = [item for item in items if item.kind == "HelmRelease" and chart_of(item) == CHART]
         for place in (SHOP, *(item.body["spec"]["targetNamespace"] for item in releases)):
             server.namespace(place)
-            self._apply(simulated_secret("dns-key", place, ["keyname", "secret"]))
-        self._apply(kubeconfig_secret(server.kubeconfig))
+        self._dns.apply(kubeconfig_secret(server.kubeconfig))
         for item in items:
             if item.kind in RIGHTS and item.name == CHART:
-                self._apply(item.body)
+                self._dns.apply(item.body)
         for item in releases:
-            spec = item.body["spec"]
-            made = helm.template(CHART, spec["releaseName"], spec["targetNamespace"], values_of(item))
-            for body in (one for one in made if one["kind"] != KIND):
-                self._apply({**body, "metadata": {"namespace": spec["targetNamespace"], **body["metadata"]}})
-                if body["kind"] == "Deployment":
-                    self._run(spec["targetNamespace"], body["spec"]["template"])
+            self._dns.install(item, "dns-key")
 
     @property
     def zone(self) -> str:
@@ -86,29 +68,20 @@ class Written:
         Raises:
             AssertionError: The zone has other names after the timeout.
         """
-
-        def reached() -> bool:
-            running = processes.running(self._region.folder)
-            self._programs.reconcile(MANAGEMENT, View(self.api, self._mirror), running)
-            return self.records() == wanted
-
-        wait_until(reached, timeout_seconds=60, what=f"{wanted} are the names, and not {self.records()}")
+        self._dns.wait(lambda: self.records() == wanted, f"{wanted} are the names, and not {self.records()}")
 
     def serve(self, name: str, hostname: str, address: str, **annotations: str) -> None:
         """Create a load balancer that requests a name, with its assigned address."""
         ref = ObjectRef("v1", "Service", name, SHOP)
         metadata = {"name": name, "namespace": SHOP, "annotations": {HOST_NAME: hostname, **annotations}}
         spec = {"type": "LoadBalancer", "selector": {"app": name}, "ports": [{"port": 80}]}
-        self._apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+        self._dns.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
         status = {"status": {"loadBalancer": {"ingress": [{"ip": address}]}}}
         self.api.patch(ref, status, subresource="status", field_manager="test")
 
     def write(self, name: str, address: str) -> None:
         """Write a name to the name server, as a user with the key could."""
-        keys = dns.tsigkeyring.from_text({SIMULATED: SIMULATED})
-        message = dns.update.UpdateMessage(self.zone, keyring=keys, keyalgorithm="hmac-sha256")
-        message.add(name, 60, "A", address)
-        dns.query.tcp(message, LOOPBACK, timeout=10, port=self._names.port)
+        self._dns.write(self.zone, name, "A", address)
 
     def event_messages(self, name: str) -> set[str]:
         """Return the events of ExternalDNS about a Service.
@@ -119,16 +92,6 @@ class Written:
         events = self.api.list("events.k8s.io/v1", "Event", namespace=SHOP)
         own = (one for one in events if one["reportingController"] == CHART)
         return {one["reason"] for one in own if one["regarding"]["name"] == name}
-
-    def _apply(self, body: dict[str, Any]) -> None:
-        self.api.apply(body, field_manager="test", force=True)
-
-    def _run(self, namespace: str, template: dict[str, Any]) -> None:
-        """Create a running pod, as controllers and kubelets do."""
-        metadata = {**template["metadata"], "name": CHART, "namespace": namespace}
-        self._apply({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
-        ref = ObjectRef("v1", "Pod", CHART, namespace)
-        self.api.patch(ref, {"status": {"phase": "Running"}}, subresource="status", field_manager="test")
 
 
 def kubeconfig_secret(path: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from components.inputs.slice_inputs import inputs
 from components.lookups.slices import Slice, slices
 from components.render.concept import Concept
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.fleet.delegation import DelegationInput
 from components.render.manifest import objects
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.pools.node_pool import NodePoolInput
@@ -31,6 +32,7 @@ FOLDER = Path(__file__).parent / NAME
 COUNTS = FOLDER / "counts.txt"
 CHOSEN: dict[str, tuple[type[Concept], str]] = {
     "foundation": (RegionInput, NAME),
+    "delegation": (DelegationInput, NAME),
     "vpc": (TenantNetworkInput, "aurelia"),
     "partition": (TenantNetworkInput, "aurelia-train-aurelia"),
     "hosted_control_plane": (HostedControlPlaneInput, "borealis-train"),

@@ -70,6 +70,15 @@ def copy_data(folder: Path, *names: str) -> Path:
     return folder
 
 
+def copy_fleet(folder: Path) -> None:
+    """Copy what the home of the fleet reads of other regions into ``folder``, which has the home."""
+    for path in (ENVIRONMENTS / "fleet.yaml", *sorted(ENVIRONMENTS.glob("*/region.yaml"))):
+        copy = folder / path.relative_to(ENVIRONMENTS)
+        if not copy.exists():
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+
+
 @cache
 def _files(name: str) -> tuple[tuple[Path, bytes], ...]:
     """Return the files of an environment; cached, since thousands of tests copy them."""

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from environment_data import copy_data, root_of
+from environment_data import copy_data, copy_fleet, reference, root_of
 from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
@@ -25,6 +25,8 @@ def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequ
     An edit is a file with an old and a new text, a file with a text to append, or a file to delete.
     """
     bench = Workbench(copy_data(folder / "environments", name), name)
+    if reference(name).fleet_dns:
+        copy_fleet(bench.root)
     edit(bench, changes, then)
     return bench
 

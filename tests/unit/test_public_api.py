@@ -35,6 +35,8 @@ NAMES = [
     "ClusterNamespacesInput",
     "ClusterSpec",
     "ComponentArgs",
+    "Delegation",
+    "DelegationInput",
     "Environment",
     "ExternalSecrets",
     "ExternalSecretsInput",

@@ -16,6 +16,7 @@ from components.render.platform_pods import RBAC, cluster_binding, service_accou
 from components.render.region.monitors import API_GROUP, INTERVAL, name_rules
 from components.render.region.operators import Operator, cluster_release
 from components.specs.base import Domain, Network
+from components.specs.fleet.fleet import FleetDnsSpec
 from components.specs.region.dns import DnsSpec
 from components.specs.region.region import RegionSpec
 from components.specs.struct import Struct
@@ -118,15 +119,42 @@ def _inside(names: _Names, dns: ClusterDnsInput) -> dict[str, Any]:
 
 
 def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network]) -> dict[str, Any]:
-    dns = names.dns
+    flags = {
+        "txt-wildcard-replacement": "any",
+        "regex-domain-filter": _name_pattern(names.domain),
+        "target-net-filter": [str(network) for network in addresses],
+        "service-type-filter": "LoadBalancer",
+    }
+    return chart_values(names.dns, sources, owner=names.owner, prefix=_OWNER, types=["A"], flags=flags)
+
+
+def chart_values(
+    dns: DnsSpec | FleetDnsSpec,
+    sources: Iterable[str],
+    *,
+    owner: str,
+    prefix: str,
+    types: Iterable[str],
+    flags: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the values of an instance that writes a zone.
+
+    Args:
+        dns: zone, name server and key.
+        sources: kinds of objects with names, as upstream names them.
+        owner: owner of the written names.
+        prefix: prefix of ownership records.
+        types: types of the written records.
+        flags: further flags.
+    """
     return {
         "provider": {"name": "rfc2136"},
         "sources": list(sources),
         # The name of a released address must be deleted, because another tenant can get the address.
         "policy": "sync",
-        "txtOwnerId": names.owner,
-        "txtPrefix": _OWNER,
-        "managedRecordTypes": ["A"],
+        "txtOwnerId": owner,
+        "txtPrefix": prefix,
+        "managedRecordTypes": list(types),
         "interval": _INTERVAL,
         "triggerLoopOnEvent": True,
         "extraArgs": {
@@ -137,10 +165,7 @@ def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network])
             # Without zone transfers, ExternalDNS can neither read nor delete records.
             "rfc2136-tsig-axfr": True,
             "rfc2136-min-ttl": _TTL,
-            "txt-wildcard-replacement": "any",
-            "regex-domain-filter": _name_pattern(names.domain),
-            "target-net-filter": [str(network) for network in addresses],
-            "service-type-filter": "LoadBalancer",
+            **flags,
             "events-emit": ["RecordReady", "RecordError"],
         },
         "env": [

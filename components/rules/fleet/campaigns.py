@@ -11,8 +11,8 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec, CampaignStepSpec
 from components.specs.fleet.fleet import RegionStatus
-from components.specs.reading.fleet import FLEET, NAME, Fleet, campaign_file
-from components.specs.reading.loader import IMAGES, VERSIONS
+from components.specs.reading.fleet import NAME, Fleet, campaign_file
+from components.specs.reading.loader import FLEET, IMAGES, VERSIONS
 from components.specs.reading.problems import Problem, listed, suggestion
 
 _MAX_NAMES = 3

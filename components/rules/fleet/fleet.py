@@ -7,8 +7,8 @@ from components.lookups.pools import most_nodes, pools, problem, tenant_file
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.fleet.fleet import RegionStatus
-from components.specs.reading.fleet import FLEET, NAME, Fleet
-from components.specs.reading.loader import REGION
+from components.specs.reading.fleet import NAME, Fleet
+from components.specs.reading.loader import FLEET, REGION
 from components.specs.reading.problems import Problem, listed, nearest, suggestion
 from components.specs.struct import replace as replace_fields
 

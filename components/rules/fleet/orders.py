@@ -11,7 +11,8 @@ from components.rules.fleet.fleet import FleetRule, Found
 from components.specs.environment import Environment
 from components.specs.fleet.order import Within
 from components.specs.hosts.instance_types import Scale
-from components.specs.reading.fleet import FLEET, NAME, Fleet, order_file
+from components.specs.reading.fleet import NAME, Fleet, order_file
+from components.specs.reading.loader import FLEET
 from components.specs.reading.problems import listed, suggestion
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.region.dns import domain_of
 from components.rules.rule import Rules
+from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
@@ -45,14 +46,31 @@ def control_plane_names(environment: Environment) -> Iterator[Problem]:
 
 
 def name_server(environment: Environment) -> Iterator[Problem]:
-    """Report a name server that the DNS controller cannot reach, or with an address of a tenant."""
-    dns, networks = environment.region.dns, environment.region.networks
-    for name, why in _KEPT_FROM.items() if dns else ():
+    """Report a name server that the DNS controller or clients cannot reach, or with an address of a tenant."""
+    dns = environment.region.dns
+    if dns is None:
+        return
+    yield from outside_networks(environment, REGION, _SERVER, dns.server)
+    for index, server in enumerate(dns.name_servers):
+        if server.address is not None:
+            path = ("dns", "name_servers", index, "address")
+            yield from outside_networks(environment, REGION, path, server.address)
+
+
+def outside_networks(environment: Environment, file: str, path: DataPath, address: Address) -> Iterator[Problem]:
+    """Report the ``address`` of a name server, at ``path`` of ``file``, in a network of the region for other use."""
+    networks = environment.region.networks
+    for name, why in _KEPT_FROM.items():
         network = getattr(networks, name)
-        if dns and dns.server in network:
+        if address in network:
             there = place(environment, REGION, ("networks", name))
-            text = f"{dns.server} is in networks.{name} ({network}, {there}), {why}; pick another address of the server"
-            yield problem(environment, REGION, _SERVER, text)
+            text = f"{address} is in networks.{name} ({network}, {there}), {why}; pick another address of the server"
+            yield problem(environment, file, path, text)
+    for index, network in enumerate(networks.public):
+        if address in network:
+            there = place(environment, REGION, ("networks", "public", index))
+            text = f"{address} is in networks.public ({network}, {there}), where addresses belong to tenants; pick"
+            yield problem(environment, file, path, f"{text} another address of the server")
 
 
 RULES = Rules(data=(control_plane_names, name_server))

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, DnsLabel, IpAddress, Label, Port, Spec
+from components.specs.region.dns import TsigAlgorithm, Zone
 
 STORAGE = "storage-"
 """First part of the capability to offer volumes of a storage driver, such as ``storage-vast``."""
@@ -61,8 +62,29 @@ class FleetRegionSpec(CheckedSpec):
                     yield ConstraintViolation(f"'{name}' is listed twice; remove one", (key, index))
 
 
+class FleetDnsSpec(Spec):
+    """DNS zone of the fleet, which delegates the zone of each region to the name servers of the region."""
+
+    zone: Zone
+    """Zone of the fleet, such as ``cloud.example``. The zones of all regions are below it."""
+    home: Label
+    """Region whose management cluster writes the records, as the stack ``<home>.fleet``. The region is applied in
+    slices, and has ``dns``."""
+    server: IpAddress
+    """Address of the primary name server of the zone, for signed updates over TCP."""
+    port: Port = 53
+    """Port of the name server for updates."""
+    key_secret: DnsLabel = "fleet-dns-key"  # noqa: S105 - a name
+    """Secret with the key that signs updates (TSIG), in namespace ``external-dns`` of ``home``: ``keyname``, and
+    ``secret`` in base64."""
+    key_algorithm: TsigAlgorithm = TsigAlgorithm.HMAC_SHA256
+    """Signature algorithm of the key."""
+
+
 class FleetSpec(DataFile):
     """``fleet.yaml``, an optional file beside the regions. Without it, no order can be placed."""
 
     regions: dict[Label, FleetRegionSpec] = Field(default_factory=dict)
     """Regions of the fleet, by name of their folder. Rehearsals may be omitted."""
+    dns: FleetDnsSpec | None = None
+    """DNS zone of the fleet. By default, the zones of regions are delegated by hand."""

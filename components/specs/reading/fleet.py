@@ -10,7 +10,7 @@ from components.specs.fleet.campaign import CampaignSpec
 from components.specs.fleet.fleet import FleetRegionSpec, FleetSpec, RegionStatus
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.files import read_text, unreadable
-from components.specs.reading.loader import REGION, environments
+from components.specs.reading.loader import FLEET, REGION, environments
 from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import Problem, SpecError, dotted
@@ -18,8 +18,6 @@ from components.specs.struct import Struct
 
 NAME = "fleet"
 """Name of the fleet in reports, where a region has the name of its environment."""
-FLEET = "../fleet.yaml"
-"""File of the fleet, relative to the folder of an environment."""
 ORDERS = "orders"
 """Folder of the orders, below the folder of all environments."""
 CAMPAIGNS = "campaigns"

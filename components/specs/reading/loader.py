@@ -8,6 +8,7 @@ from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
+from components.specs.fleet.fleet import FleetDnsSpec, FleetSpec, RegionStatus
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.host_tests import HostTestsFile
@@ -22,6 +23,7 @@ from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import Problem, SpecError, listed, nearest, suggestion
 from components.specs.region.approvals import ApprovalsFile
 from components.specs.region.catalog import ImageCatalog
+from components.specs.region.dns import DnsSpec
 from components.specs.region.policy import PolicySpec, WaiversSpec
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
@@ -37,6 +39,8 @@ IMAGES = f"../{CATALOG}/images.yaml"
 INSTANCE_TYPES = f"../{CATALOG}/instance_types.yaml"
 VERSIONS = f"../{CATALOG}/versions.yaml"
 VM_OFFERINGS = f"../{CATALOG}/vm_offerings.yaml"
+FLEET = "../fleet.yaml"
+"""File of the fleet, relative to the folder of an environment."""
 REGION = "region.yaml"
 RESERVED = {
     CATALOG: "the folder of the catalogue",
@@ -50,6 +54,8 @@ IMAGE_PINS = "images.lock.yaml"
 _OTHER_REGION = "region.yml"
 """Usual wrong name of `REGION`. Its folder counts as an environment, so that the name is reported."""
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
+_HOME = r"""\bhome["']?\s*:\s*["']?{}\b"""
+"""Pattern of the key in a file of the fleet that makes a region the home of the fleet's DNS zone."""
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
 """Pattern of file names that desktops use for copies of a hall's file."""
 OUT_OF_SERVICE = "out_of_service.yaml"
@@ -60,6 +66,11 @@ WAIVERS = "waivers.yaml"
 _TOP_FILES = (REGION, OUT_OF_SERVICE, HOST_TESTS, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
 _Model = TypeVar("_Model", bound=DataFile)
+
+
+def region_file(name: str) -> str:
+    """Return ``region.yaml`` of region ``name``, relative to the folder of another environment."""
+    return f"../{name}/{REGION}"
 
 
 def environments(folder: Path) -> list[str]:
@@ -142,6 +153,7 @@ class _Loader:
         approvals = self._optional(APPROVALS, ApprovalsFile)
         allocations = self._optional(ALLOCATIONS, AllocationsLock)
         image_pins = self._optional(IMAGE_PINS, ImagesLock)
+        fleet_dns, delegated = self._fleet_dns(region)
         if self._problems or not (region and images and instance_types and versions and vm_catalog):
             raise SpecError(self._name, self._problems)
         return Environment.model_construct(  # the values are valid, and the schema of all files takes time to build
@@ -163,6 +175,8 @@ class _Loader:
             approvals=approvals,
             allocations=allocations,
             image_pins=image_pins,
+            fleet_dns=fleet_dns,
+            delegated=delegated,
             positions=Positions(self._places),
         )
 
@@ -229,6 +243,24 @@ class _Loader:
         hosts, self._places[file], problems = read_inventory(file, text, hall[1])
         self._problems += problems
         return hosts
+
+    def _fleet_dns(self, own: RegionSpec | None) -> tuple[FleetDnsSpec | None, dict[str, DnsSpec]]:
+        """Return the DNS zone of the fleet with the DNS of its regions; nothing, unless this region is its home.
+
+        In its home, an invalid file of the fleet or of a region is a problem: `up` would delete delegations without it.
+        """
+        path = self._folder / FLEET
+        text, _ = read_text(path, FLEET, self._root) if path.exists() or path.is_symlink() else (None, None)
+        spec, place, problems = parsed(FLEET, text, FleetSpec) if text else (None, None, ())
+        if not isinstance(spec, FleetSpec):
+            self._problems += problems if re.search(_HOME.format(re.escape(self._name)), text or "") else ()
+            return None, {}
+        if place is None or spec.dns is None or spec.dns.home != self._name:
+            return None, {}
+        self._places[FLEET] = place
+        names = [name for name, entry in spec.regions.items() if entry.status is not RegionStatus.RETIRED]
+        regions = {name: own if name == self._name else self._yaml(region_file(name), RegionSpec) for name in names}
+        return spec.dns, {name: region.dns for name, region in regions.items() if region and region.dns}
 
     def _optional(self, file: str, model: type[_Model]) -> _Model:
         """Return the content of ``file``; an empty spec if the file does not exist."""

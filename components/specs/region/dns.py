@@ -1,11 +1,21 @@
 """DNS settings: the name server for dynamic updates, the zone, and the key that signs updates."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from components.specs.base import DOMAIN, DnsLabel, IpAddress, Port, Spec
+from components.specs.base import (
+    DOMAIN,
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    Domain,
+    IpAddress,
+    Port,
+    Spec,
+)
 
 Zone = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=150)]
 """Domain whose length limit reserves space within the 253 characters of a name: 30 for a cluster, 63 for a Service,
@@ -23,7 +33,17 @@ class TsigAlgorithm(StrEnum):
     """HMAC with SHA-512."""
 
 
-class DnsSpec(Spec):
+class NameServerSpec(Spec):
+    """Name server that answers queries of clients for a zone."""
+
+    name: Domain
+    """Name of the name server, in the NS records of the zone. It must not be in the zone of a region."""
+    address: IpAddress | None = None
+    """Address of the name server. Required if the name is in the zone of the fleet, which then has a record of the
+    name, and only possible there."""
+
+
+class DnsSpec(CheckedSpec):
     """DNS zone for the names of a region, on a name server with dynamic updates (RFC 2136)."""
 
     zone: Zone
@@ -38,3 +58,13 @@ class DnsSpec(Spec):
     the namespace of each cluster with names and in ``external-dns``. Tenant clusters do not contain it."""
     key_algorithm: TsigAlgorithm = TsigAlgorithm.HMAC_SHA256
     """Signature algorithm of the key."""
+    name_servers: tuple[NameServerSpec, ...] = Field(default=(), max_length=13)
+    """Name servers that answer queries of clients for the zone. Required if ``fleet.yaml`` has ``dns``: the zone of the
+    fleet delegates the zone to them."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield name servers that are listed twice."""
+        names = [server.name for server in self.name_servers]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                yield ConstraintViolation(f"'{name}' is listed twice; remove one", ("name_servers", index, "name"))

@@ -57,6 +57,7 @@ _MANAGEMENT = {
     "metal.ironcore.dev/v1alpha1": "BMC! BMCSecret! Server! ServerBootConfiguration ServerClaim",
     "operator.victoriametrics.com/v1": "VLCluster",
     "operator.victoriametrics.com/v1beta1": "VMAlert VMAuth VMCluster VMRule VMUser",
+    "externaldns.k8s.io/v1alpha1": "DNSEndpoint",
     "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
     "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
     "seaweed.seaweedfs.com/v1": "Bucket BucketLifecyclePolicy S3Credentials S3Identity Seaweed",

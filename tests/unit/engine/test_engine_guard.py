@@ -46,6 +46,7 @@ def test_these_kinds_are_guarded() -> None:
         "cluster.x-k8s.io/MachineDeployment",
         "controlplane.cluster.x-k8s.io/K0smotronControlPlane",
         "controlplane.cluster.x-k8s.io/KamajiControlPlane",
+        "externaldns.k8s.io/DNSEndpoint",
         "kamaji.clastix.io/DataStore",
         "kubeovn.io/Subnet",
         "kubeovn.io/Vpc",

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
+from components.render.fleet.delegation import DelegationInput
 from components.render.region.dns import ClusterDnsInput
+from components.specs.fleet.fleet import FleetDnsSpec
 from components.specs.region.dns import DnsSpec
 from jacquard.lab.rehearsal.operators.network import dns as operator
 from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE
@@ -164,3 +166,25 @@ def test_names_stay_while_their_cluster_does_not_answer(played: Any) -> None:
 
     region.there = None
     assert region.round() == before
+
+
+def test_records_of_endpoints_are_written_and_deleted_with_them(objects: Any, tmp_path: Path) -> None:
+    spec = {"zone": ZONE, "home": "here", "server": "10.0.0.53"}
+    servers = [{"name": f"ns-one.{ZONE}", "address": "192.0.2.7"}, {"name": "ns.provider.example"}]
+    zones = {"one": {"zone": f"one.{ZONE}", "server": "10.0.0.53", "name_servers": servers}}
+    regions = {name: DnsSpec.model_validate(dns) for name, dns in zones.items()}
+    fleet = FleetDnsSpec.model_validate(spec)
+
+    def round_with(regions: dict[str, DnsSpec]) -> dict[str, list[str]]:
+        release, *rest = DelegationInput(name="here", dns=fleet, regions=regions).render()
+        key = simulated_secret("fleet-dns-key", "external-dns", ["keyname", "secret"])
+        here = objects(CHART, {**release.body, **READY}, key, *(item.body for item in rest))
+        operator.reconcile(tmp_path, here, lambda _: None)
+        written = json.loads((tmp_path / operator.NAMES).read_text())
+        return {name: one["addresses"] for name, one in written.items()}
+
+    assert round_with(regions) == {
+        f"ns-one.{ZONE}": ["192.0.2.7"],
+        f"one.{ZONE}": ["ns-one.here.example", "ns.provider.example"],
+    }
+    assert round_with({}) == {}

@@ -14,7 +14,7 @@ import dns.update
 import dns.zone
 import pytest
 
-from jacquard.lab.rehearsal.operators.network.name_server import NameServer
+from jacquard.lab.rehearsal.operators.network.name_server import ZONES, NameServer
 from jacquard.lab.rehearsal.operators.view import SIMULATED
 from jacquard.lab.rehearsal.ports import LOOPBACK
 
@@ -101,3 +101,11 @@ def test_unsigned_requests_are_rejected_and_wrong_keys_get_no_response(server: N
     with pytest.raises(EOFError):
         send(server, theirs)
     assert names(server) == []
+
+
+def test_zones_can_be_delegated(server: NameServer, tmp_path: Path) -> None:
+    asked = update()
+    asked.add("one", 300, "NS", "ns.provider.example.")
+
+    assert send(server, asked) == "NOERROR"
+    assert f"one.{ORIGIN}. 300 IN NS ns.provider.example." in (tmp_path / ZONES / ORIGIN).read_text()

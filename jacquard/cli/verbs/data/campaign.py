@@ -13,7 +13,8 @@ from components.campaigns.decision import STOPPING, CampaignDecision, CampaignSt
 from components.rules.checks import check_fleet, check_promotable, errors
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
-from components.specs.reading.fleet import CAMPAIGNS, FLEET, NAME, Fleet, campaign_file, load_fleet
+from components.specs.reading.fleet import CAMPAIGNS, NAME, Fleet, campaign_file, load_fleet
+from components.specs.reading.loader import FLEET
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence
 from jacquard.cli import arguments, data, lock_edits

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from components.specs.base import DNS_LABEL, LABEL
 from components.specs.fleet.fleet import RegionStatus
-from components.specs.reading.fleet import FLEET, load_regions
-from components.specs.reading.loader import CATALOG, RESERVED, load_environment
+from components.specs.reading.fleet import load_regions
+from components.specs.reading.loader import CATALOG, FLEET, RESERVED, load_environment
 from components.specs.reading.problems import listed
 from components.specs.struct import Struct
 from jacquard.cli import arguments, data

@@ -12,7 +12,8 @@ from components.placement.placing import Placement, place, with_region
 from components.rules.checks import check_fleet
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
-from components.specs.reading.fleet import FLEET, NAME, ORDERS, Fleet, load_fleet, order_file
+from components.specs.reading.fleet import NAME, ORDERS, Fleet, load_fleet, order_file
+from components.specs.reading.loader import FLEET
 from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout

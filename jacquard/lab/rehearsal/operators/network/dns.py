@@ -1,9 +1,10 @@
-"""Simulated ExternalDNS: writes the names of Services and Ingresses to a zone, and deletes them with these objects.
+"""Simulated ExternalDNS: writes the names of Services, Ingresses and DNSEndpoints to a zone.
 
-The zone is a file of the region. Each release follows its flags (external-dns 0.21.0) when its pods can start, with the
-key and the kubeconfig of its source cluster. A release records the owner of each name, and changes no names of other
-owners. An event reports the record on the requesting object. No DNS message is sent. The simulation runs only for
-releases of another version than the local program; the others run the real ExternalDNS.
+The zone is a file of the region; a name is deleted with its object. Each release follows its flags (external-dns
+0.21.0) when its pods can start, with the key and the kubeconfig of its source cluster. A release records the owner of
+each name, and changes no names of other owners. An event reports the record on the requesting object. No DNS message is
+sent. The simulation runs only for releases of another version than the local program; the others run the real
+ExternalDNS.
 """
 
 import json
@@ -41,6 +42,8 @@ class _Request:
     name: str
     addresses: tuple[str, ...]
     by: Object
+    kind: str = "A"
+    """Type of the record."""
 
 
 def reconcile(folder: Path, management: View, hosted: Hosted) -> None:
@@ -105,6 +108,9 @@ def _update(zone: Zone, values: Mapping[str, Any], view: View) -> None:
 def _requests(values: Mapping[str, Any], view: View) -> Iterator[_Request]:
     """Yield the requested names that pass the filters, with the addresses that pass the filters."""
     flags = values["extraArgs"]
+    if "crd" in values["sources"]:
+        yield from _endpoints(values, view)
+        return
     names, networks = re.compile(flags["regex-domain-filter"]), [ip_network(net) for net in flags["target-net-filter"]]
     for obj in _sources(values, view):
         annotations = obj["metadata"].get("annotations") or {}
@@ -118,6 +124,15 @@ def _requests(values: Mapping[str, Any], view: View) -> Iterator[_Request]:
         for name in dict.fromkeys([*_split(annotations.get(f"{_ANNOTATION}hostname", "")), *hosts]):
             if addresses and names.search(name):
                 yield _Request(name, addresses, obj)
+
+
+def _endpoints(values: Mapping[str, Any], view: View) -> Iterator[_Request]:
+    """Yield the records of DNSEndpoints in the namespace of the release, with addresses or name servers as targets."""
+    [zone] = values["domainFilters"]
+    for obj in view.all("externaldns.k8s.io/v1alpha1", "DNSEndpoint"):
+        for record in obj["spec"]["endpoints"] if obj["metadata"]["namespace"] == CHART else ():
+            if f".{record['dnsName']}".endswith(f".{zone}") and record["recordType"] in values["managedRecordTypes"]:
+                yield _Request(record["dnsName"], tuple(sorted(record["targets"])), obj, record["recordType"])
 
 
 def _sources(values: Mapping[str, Any], view: View) -> Iterator[Object]:
@@ -145,7 +160,8 @@ def _event(request: _Request, owner: str, action: str) -> Object:
     metadata, moment = request.by["metadata"], time.time_ns()
     place = {"namespace": metadata["namespace"], "name": metadata["name"]}
     about = {"apiVersion": request.by["apiVersion"], "kind": request.by["kind"], "uid": metadata["uid"], **place}
-    note = f"(external-dns) record:{request.name},owner:{owner},type:A,ttl:0,targets:{','.join(request.addresses)}"
+    record = f"record:{request.name},owner:{owner},type:{request.kind}"
+    note = f"(external-dns) {record},ttl:0,targets:{','.join(request.addresses)}"
     at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment // 10**9))
     return {
         "apiVersion": "events.k8s.io/v1",

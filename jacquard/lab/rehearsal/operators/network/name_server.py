@@ -1,8 +1,8 @@
 """Simulated primary name server of a region's zones, with signed dynamic updates (RFC 2136).
 
 The server has the requirements that `docs/region/dns.md` lists for a real name server: each message is signed with the
-key of the platform, updates contain only addresses and texts, and zone transfers require the key. The server listens on
-this machine only.
+key of the platform, updates contain only addresses, texts and delegations, and zone transfers require the key. The
+server listens on this machine only.
 """
 
 import socketserver
@@ -31,8 +31,8 @@ from jacquard.machine.files import replace_private
 ZONES = "zones"
 """Folder in a region's folder with a file for each zone."""
 _EMPTY = "@ 60 IN SOA ns hostmaster 1 3600 600 86400 60\n@ 60 IN NS ns\n"
-_TAKEN = {dns.rdatatype.A, dns.rdatatype.TXT}
-"""Record types that the key may update, like BIND's `zonesub A TXT`."""
+_TAKEN = {dns.rdatatype.A, dns.rdatatype.TXT, dns.rdatatype.NS}
+"""Record types that the key may update, like BIND's `zonesub A TXT NS`, which only the zone of the fleet needs."""
 _LENGTH = struct.Struct("!H")
 _IDLE_SECONDS = 30
 

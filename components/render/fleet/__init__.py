@@ -1,0 +1,1 @@
+"""Objects about all regions together."""
