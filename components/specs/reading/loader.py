@@ -251,11 +251,11 @@ class _Loader:
         """
         path = self._folder / FLEET
         text, _ = read_text(path, FLEET, self._root) if path.exists() or path.is_symlink() else (None, None)
-        spec, place, problems = parsed(FLEET, text, FleetSpec) if text else (None, None, ())
-        if not isinstance(spec, FleetSpec):
-            self._problems += problems if re.search(_HOME.format(re.escape(self._name)), text or "") else ()
+        if not text or not re.search(_HOME.format(re.escape(self._name)), text):
             return None, {}
-        if place is None or spec.dns is None or spec.dns.home != self._name:
+        spec, place, problems = parsed(FLEET, text, FleetSpec)
+        self._problems += problems
+        if not isinstance(spec, FleetSpec) or place is None or spec.dns is None or spec.dns.home != self._name:
             return None, {}
         self._places[FLEET] = place
         names = [name for name, entry in spec.regions.items() if entry.status is not RegionStatus.RETIRED]
