@@ -8,7 +8,8 @@ from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
-from components.specs.fleet.fleet import FleetDnsSpec, FleetSpec, RegionStatus
+from components.specs.fleet.delegation import delegated, may_be_home
+from components.specs.fleet.fleet import FleetDnsSpec, FleetSpec
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.host_tests import HostTestsFile
@@ -54,8 +55,6 @@ IMAGE_PINS = "images.lock.yaml"
 _OTHER_REGION = "region.yml"
 """Usual wrong name of `REGION`. Its folder counts as an environment, so that the name is reported."""
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
-_HOME = r"""\bhome["']?\s*:\s*["']?{}\b"""
-"""Pattern of the key in a file of the fleet that makes a region the home of the fleet's DNS zone."""
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
 """Pattern of file names that desktops use for copies of a hall's file."""
 OUT_OF_SERVICE = "out_of_service.yaml"
@@ -251,16 +250,16 @@ class _Loader:
         """
         path = self._folder / FLEET
         text, _ = read_text(path, FLEET, self._root) if path.exists() or path.is_symlink() else (None, None)
-        if not text or not re.search(_HOME.format(re.escape(self._name)), text):
+        if not text or not may_be_home(text, self._name):
             return None, {}
         spec, place, problems = parsed(FLEET, text, FleetSpec)
         self._problems += problems
         if not isinstance(spec, FleetSpec) or place is None or spec.dns is None or spec.dns.home != self._name:
             return None, {}
         self._places[FLEET] = place
-        names = [name for name, entry in spec.regions.items() if entry.status is not RegionStatus.RETIRED]
-        regions = {name: own if name == self._name else self._yaml(region_file(name), RegionSpec) for name in names}
-        return spec.dns, {name: region.dns for name, region in regions.items() if region and region.dns}
+        return spec.dns, delegated(
+            spec, lambda name: own if name == self._name else self._yaml(region_file(name), RegionSpec)
+        )
 
     def _optional(self, file: str, model: type[_Model]) -> _Model:
         """Return the content of ``file``; an empty spec if the file does not exist."""

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from components.specs.fleet.delegation import may_be_home
 from components.specs.reading.files import read_text
 from components.specs.reading.inventory_csv import read_inventory
 from components.specs.reading.kinds import data_files
-from components.specs.reading.loader import ALLOCATIONS, CATALOG, IMAGE_PINS
+from components.specs.reading.loader import ALLOCATIONS, FLEET, IMAGE_PINS, REGION, environments
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import dotted
 from components.specs.reading.strict_yaml import StrictYamlReader
@@ -94,12 +95,19 @@ def _files(folder: Path, environment: str) -> dict[str, Path]:
     files = [path for path, kind in data_files(folder, [environment]) if kind.of_region] + sorted(
         home.glob("inventory/*.csv")
     )
-    return {_name(path, folder, home): path for path in files}
+    return {_name(path, folder, home): path for path in (*files, *_of_fleet(folder, environment))}
+
+
+def _of_fleet(folder: Path, environment: str) -> Iterator[Path]:
+    """Yield the files with the DNS of all regions, if ``environment`` is the home of the fleet's zone."""
+    fleet = folder / environment / FLEET
+    if fleet.exists() and may_be_home(fleet.read_text(encoding="utf-8", errors="replace"), environment):
+        yield folder / fleet.name
+        yield from (folder / name / REGION for name in environments(folder) if name != environment)
 
 
 def _name(path: Path, folder: Path, home: Path) -> str:
-    shared = path.is_relative_to(folder / CATALOG)
-    return f"../{path.relative_to(folder)}" if shared else path.relative_to(home).as_posix()
+    return path.relative_to(home).as_posix() if path.is_relative_to(home) else f"../{path.relative_to(folder)}"
 
 
 def _in_file(base: Path, head: Path, environment: str, file: str) -> Iterator[Edit]:
@@ -108,11 +116,24 @@ def _in_file(base: Path, head: Path, environment: str, file: str) -> Iterator[Ed
         return
     old, new = _read(before, file), _read(after, file)
     for steps, pattern, was, will in _differences(old, new):
-        if steps not in _SEALS:
+        if steps not in _SEALS and _is_rendered(file, steps):
             line = (was if will.value is _ABSENT else will).place.line
             yield Edit(
                 file=file, line=line, steps=steps, pattern=pattern, old=_value(was.value), new=_value(will.value)
             )
+
+
+def is_other_region(file: str) -> bool:
+    """Return whether ``file`` is ``region.yaml`` of a region other than the environment."""
+    return file.startswith("../") and file.endswith(f"/{REGION}")
+
+
+def _is_rendered(file: str, steps: Steps) -> bool:
+    """Return whether a value can change objects of the environment; of the fleet and other regions, only DNS does."""
+    section, *rest = steps or ("dns",)  # a file that is added or removed has no steps
+    if file == FLEET and section == "regions":
+        return rest[1:] in ([], ["status"])
+    return section == "dns" or not (file == FLEET or is_other_region(file))
 
 
 def document(folder: Path, environment: str, file: str) -> Any:

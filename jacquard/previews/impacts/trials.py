@@ -11,12 +11,16 @@ from components.lookups.effects.changes import Change, changes
 from components.lookups.pools import tenant_file
 from components.specs.base import DataFile
 from components.specs.environment import Environment
+from components.specs.fleet.delegation import delegated
+from components.specs.fleet.fleet import FleetSpec
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import OutOfServiceFile
 from components.specs.reading.kinds import KINDS
+from components.specs.reading.loader import FLEET, REGION, region_file
 from components.specs.reading.problems import SpecError
+from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
-from jacquard.previews.impacts.edits import Edit, Steps, document, with_edit
+from jacquard.previews.impacts.edits import Edit, Steps, document, is_other_region, with_edit
 from jacquard.previews.snapshots import Key, Side, side
 
 MOST = 12
@@ -82,10 +86,10 @@ class Trials:
         environment = self._base.environment
         tenants = {tenant_file(tenant): tenant for tenant in environment.tenants}
         update: dict[str, Any] = {"hosts": self._hosts(by_file)}
-        for file, mine in by_file.items():
-            content = document(self._folder, environment.name, file)
-            for edit in mine:
-                content = with_edit(content, edit.steps, edit.new)
+        contents = {file: self._content(file, mine) for file, mine in by_file.items()}
+        for file, content in contents.items():
+            if file == FLEET or is_other_region(file):
+                continue
             if file.startswith("tenants/"):
                 tenants.pop(file, None)
                 tenants |= {} if content is None else {file: _spec(TenantSpec, content)}
@@ -94,7 +98,30 @@ class Trials:
                 spec = _spec(kind.model, content)
                 update[_FIELDS.get(kind.name, kind.name)] = spec.hosts if isinstance(spec, OutOfServiceFile) else spec
         update["tenants"] = tuple(tenants[file] for file in sorted(tenants))
+        if any(file in (FLEET, REGION) or is_other_region(file) for file in contents):
+            update |= self._dns_of_fleet(contents)
         return environment.model_copy(update=update)
+
+    def _content(self, file: str, edits: Sequence[Edit] = ()) -> Any:
+        content = document(self._folder, self._base.environment.name, file)
+        for edit in edits:
+            content = with_edit(content, edit.steps, edit.new)
+        return content
+
+    def _dns_of_fleet(self, contents: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of the environment about the zone of the fleet, with the edited ``contents`` of files."""
+        name = self._base.environment.name
+
+        def read(file: str, model: type[_Model]) -> _Model:
+            return _spec(model, contents[file] if file in contents else self._content(file))
+
+        def region(other: str) -> RegionSpec:
+            return read(REGION if other == name else region_file(other), RegionSpec)
+
+        fleet = read(FLEET, FleetSpec)
+        if fleet.dns is None or fleet.dns.home != name:
+            return {"fleet_dns": None, "delegated": {}}
+        return {"fleet_dns": fleet.dns, "delegated": delegated(fleet, region)}
 
     def _hosts(self, by_file: Mapping[str, Sequence[Edit]]) -> tuple[HostSpec, ...]:
         hosts = {host.host: host for host in self._base.environment.hosts}
