@@ -112,7 +112,7 @@ def impacts(names: Sequence[str], base: Base) -> list[Impact]:
 
 
 def compare(names: Sequence[str], base: Base, facts: Mapping[str, CollectedFacts] | None = None) -> list[Compared]:
-    """Return the effect of the work tree on the environments ``names``, and on others that share their catalogue.
+    """Return the effect of the work tree on the environments ``names``, and on others that also read the edited files.
 
     Args:
         names: names of environments.
@@ -124,9 +124,8 @@ def compare(names: Sequence[str], base: Base, facts: Mapping[str, CollectedFacts
         SpecError: the data of an environment are wrong.
     """
     with without_cycle_collector():
-        edited = {name: edits(base.environments, paths.environments(), name) for name in names}
-        alone = [_compared(name, base, edited[name]) for name in names]
-        shared = _elsewhere(edited, base)
+        alone = [_compared(name, base, edits(base.environments, paths.environments(), name)) for name in names]
+        shared = _elsewhere(names, base)
     compared = [replace(item, impact=item.impact.model_copy(update={"shared": shared})) for item in alone]
     if facts is None:
         return compared
@@ -203,12 +202,14 @@ def _nothing_runs(name: str, base: Base) -> str:
     return f"{name} is new: {base.commit} does not contain it, so nothing of it can run yet"
 
 
-def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:
-    """Return the effect on other environments that share the catalogue; empty if the catalogue is unchanged."""
-    if not any(edit.file.startswith("../") for edits_of_one in edited.values() for edit in edits_of_one):
-        return ()
-    others = [name for name in data.names() if name not in edited and name in environments(base.environments)]
-    return tuple(_shared(name, base) for name in others)
+def _elsewhere(names: Sequence[str], base: Base) -> tuple[Shared, ...]:
+    """Return the effect on other environments with edits outside their folders, such as edits of the catalogue."""
+    others = (name for name in data.names() if name not in names and name in environments(base.environments))
+    return tuple(_shared(name, base) for name in others if _has_edits_outside(name, base))
+
+
+def _has_edits_outside(name: str, base: Base) -> bool:
+    return any(edit.file.startswith("../") for edit in edits(base.environments, paths.environments(), name))
 
 
 def _shared(name: str, base: Base) -> Shared:

@@ -218,7 +218,7 @@ class Upgraded(Spec):
 
 
 class Shared(Spec):
-    """Another environment that the change affects through the shared catalogue."""
+    """Another environment that the change affects through a file that both read, such as one of the catalogue."""
 
     environment: str
     """Name of the environment."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from delegations import two_regions
 from places import resolved
 from repositories import COMMIT, committed, git
 from typer.testing import Result
@@ -230,9 +231,23 @@ def test_effects_of_the_catalogue_on_other_regions_are_reported(repository: Path
     text = invoke("impact", "laptop").stdout
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
-    others = "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
+    others = "\nother environments that read the changed files:\n  lab: effect unknown; see: jacquard impact lab\n"
     assert text.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
+
+
+def test_effects_of_another_region_on_the_home_of_the_fleet_are_reported(repository: Path, invoke: Invoke) -> None:
+    shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
+    two_regions(repository)
+    fleet = repository / "fleet.yaml"
+    fleet.write_text(fleet.read_text().replace("\ndns:", "\n  lab: {status: building}\ndns:"), encoding="utf-8")
+    git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
+    region = repository / "palmtop" / "region.yaml"
+    region.write_text(region.read_text().replace("ns.provider.example", "ns.other.example"), encoding="utf-8")
+
+    text = invoke("impact", "lab").stdout
+
+    assert "read the changed files:\n  laptop: worst effect: in place; see: jacquard impact laptop\n" in text
 
 
 @pytest.fixture

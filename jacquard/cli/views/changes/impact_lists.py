@@ -111,8 +111,8 @@ def behind(impact: Impact) -> Iterator[Text]:
 
 
 def elsewhere(impact: Impact) -> Iterator[Text]:
-    """Yield the other environments that the change of the catalogue affects."""
-    yield from _titled("other environments that use this catalogue", map(_shared, impact.shared))
+    """Yield the other environments that read a changed file, such as one of the catalogue."""
+    yield from _titled("other environments that read the changed files", map(_shared, impact.shared))
 
 
 def _shared(other: Shared) -> Text:
