@@ -30,7 +30,7 @@ from jacquard.previews.base_commits import BaseError
 from jacquard.previews.bases import Base, base_at
 from jacquard.previews.compare import impact as impact_between
 from jacquard.previews.impacts.changed_checks import with_changed_checks
-from jacquard.previews.impacts.edits import Edit, edits
+from jacquard.previews.impacts.edits import Edit, edits, has_edits_outside
 from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.occupancy import CollectedFacts, occupied
 from jacquard.previews.impacts.trials import Trials
@@ -205,11 +205,8 @@ def _nothing_runs(name: str, base: Base) -> str:
 def _elsewhere(names: Sequence[str], base: Base) -> tuple[Shared, ...]:
     """Return the effect on other environments with edits outside their folders, such as edits of the catalogue."""
     others = (name for name in data.names() if name not in names and name in environments(base.environments))
-    return tuple(_shared(name, base) for name in others if _has_edits_outside(name, base))
-
-
-def _has_edits_outside(name: str, base: Base) -> bool:
-    return any(edit.file.startswith("../") for edit in edits(base.environments, paths.environments(), name))
+    here = paths.environments()
+    return tuple(_shared(name, base) for name in others if has_edits_outside(base.environments, here, name))
 
 
 def _shared(name: str, base: Base) -> Shared:

@@ -67,8 +67,17 @@ def edits(base: Path, head: Path, environment: str) -> tuple[Edit, ...]:
 
     Byte-identical files are not parsed. Changes of comments and of the order of keys are not edits.
     """
-    files = sorted(_files(base, environment).keys() | _files(head, environment).keys())
+    files = _files_of_both(base, head, environment)
     return tuple(edit for file in files for edit in _in_file(base, head, environment, file))
+
+
+def has_edits_outside(base: Path, head: Path, environment: str) -> bool:
+    """Return whether there are edits of files outside the folder of ``environment``, such as those of the catalogue.
+
+    Its own files are not read.
+    """
+    files = (file for file in _files_of_both(base, head, environment) if file.startswith("../"))
+    return any(True for file in files for _ in _in_file(base, head, environment, file))
 
 
 def with_edit(document: Any, steps: Steps, value: Any) -> Any:
@@ -87,6 +96,10 @@ def with_edit(document: Any, steps: Steps, value: Any) -> Any:
     inner = with_edit((document or {}).get(step), tuple(rest), value)
     kept = {key: item for key, item in (document or {}).items() if inner is not None or key != step}
     return kept if inner is None else {**kept, step: inner}
+
+
+def _files_of_both(base: Path, head: Path, environment: str) -> list[str]:
+    return sorted(_files(base, environment).keys() | _files(head, environment).keys())
 
 
 def _files(folder: Path, environment: str) -> dict[str, Path]:
