@@ -17,10 +17,11 @@ from components.specs.region.thresholds import THRESHOLDS
 from components.specs.struct import asdict
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
+from jacquard.previews.impacts.checked_nodes import ChangedThreshold
 from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
 from jacquard.previews.impacts.gpus import without_gpus
-from jacquard.previews.impacts.impact import ChangedThreshold, Forced, Impact, Lost, NewTemplates, Row, Upgraded
+from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, Upgraded
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
 from jacquard.previews.impacts.pending import pending

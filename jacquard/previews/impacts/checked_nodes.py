@@ -1,4 +1,4 @@
-"""Changed checks of nodes as data: actions before and after, with the nodes that have the fault."""
+"""Changed checks as data: of nodes, with actions and the nodes that have the fault, and thresholds of alerts."""
 
 import datetime as dt
 
@@ -51,3 +51,16 @@ class ChangedCheck(Spec):
     """End of the 7 days of the history; None without a history."""
     unknown: tuple[str, ...] = ()
     """Reasons why numbers are unknown or too low."""
+
+
+class ChangedThreshold(Spec):
+    """An alert whose threshold changes."""
+
+    alert: str
+    """Name of the alert."""
+    before: int
+    """Threshold before the change, in ``unit``."""
+    after: int
+    """Threshold after the change, in ``unit``."""
+    unit: str
+    """Unit of both, such as ``%`` or ``min``."""

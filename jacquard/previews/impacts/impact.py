@@ -7,7 +7,7 @@ from pydantic import Field
 from components.lookups.effects.effect import Effect, Subject, When
 from components.reports.pull_paths import MovedPulls
 from components.specs.base import Spec
-from jacquard.previews.impacts.checked_nodes import ChangedCheck
+from jacquard.previews.impacts.checked_nodes import ChangedCheck, ChangedThreshold
 from jacquard.previews.impacts.gpus import WithoutGpus
 from jacquard.previews.impacts.tenant_impact import TenantImpact
 
@@ -187,19 +187,6 @@ class NewTemplates(Spec):
     """Number of these rollout groups."""
     improvements: tuple[str, ...]
     """Improvement of each revision that is newer than ``before``, up to ``after``, as one line."""
-
-
-class ChangedThreshold(Spec):
-    """An alert whose threshold changes."""
-
-    alert: str
-    """Name of the alert."""
-    before: int
-    """Threshold before the change, in ``unit``."""
-    after: int
-    """Threshold after the change, in ``unit``."""
-    unit: str
-    """Unit of both, such as ``%`` or ``min``."""
 
 
 class Upgraded(Spec):
