@@ -59,22 +59,22 @@ class Fleet:
 
     def records(self) -> set[str]:
         """Return the records of the zone of the fleet, without ownership records and those of every zone."""
-        path = self._region.folder / ZONES / ZONE
-        if not path.exists():
-            return set()
-        zone = dns.zone.from_text(path.read_text(), ZONE, relativize=False)
-        found = {
-            (name.to_text(omit_final_dot=True), kind.rdtype.name, str(one))
-            for name, kind in zone.iterate_rdatasets()
-            for one in kind
-        }
-        return {f"{name} {kind} {value}" for name, kind, value in found if name != ZONE and kind in {"A", "NS"}}
+        return {" ".join(record) for record in self._records() if record[0] != ZONE and record[1] in {"A", "NS"}}
 
     def hidden(self, zone: str) -> set[str]:
         """Return the names below a delegated zone, where no resolver would find them."""
-        text = (self._region.folder / ZONES / ZONE).read_text()
-        names = {name.to_text(omit_final_dot=True) for name in dns.zone.from_text(text, ZONE, relativize=False)}
-        return {name for name in names if name.endswith(f".{zone}")}
+        return {name for name, _, _ in self._records() if name.endswith(f".{zone}")}
+
+    def _records(self) -> set[tuple[str, str, str]]:
+        """Return name, type and value of each record of the zone; none before the first update."""
+        path = self._region.folder / ZONES / ZONE
+        if not path.exists():
+            return set()
+        return {
+            (name.to_text(omit_final_dot=True), kind.rdtype.name, str(one))
+            for name, kind in dns.zone.from_text(path.read_text(), ZONE, relativize=False).iterate_rdatasets()
+            for one in kind
+        }
 
 
 def is_release(item: Manifest) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import sys
 from collections import Counter
@@ -17,6 +16,7 @@ from jacquard.lab.rehearsal.operators.hosts.agents import AGENTS
 from jacquard.lab.rehearsal.operators.hosts.claims import API as CAPM3
 from jacquard.lab.rehearsal.operators.hosts.claims import CLUSTER_LABEL
 from jacquard.lab.rehearsal.operators.network.dpus import API as DPF
+from jacquard.lab.rehearsal.operators.releases.chart_pods import merged
 from jacquard.lab.rehearsal.operators.releases.helm import RELEASE
 from jacquard.lab.rehearsal.operators.sealed import sealed
 from jacquard.lab.rehearsal.operators.view import View
@@ -64,7 +64,7 @@ class Store:
 
     def patch(self, ref: ObjectRef, patch: dict[str, Any], **_: Any) -> dict[str, Any]:
         before = self._kinds[ref.api_version, ref.kind][ref.namespace or "", ref.name]
-        return self._counted("patch", _merged(copy.deepcopy(before), patch))
+        return self._counted("patch", merged(before, patch))
 
     def delete(self, ref: ObjectRef, **_: Any) -> None:
         self.changes["delete", ref.kind] += 1
@@ -81,17 +81,6 @@ class Store:
         place = (metadata.get("namespace", ""), metadata["name"])
         self._kinds.setdefault((body["apiVersion"], body["kind"]), {})[place] = stored
         return stored
-
-
-def _merged(into: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    for key, value in patch.items():
-        if isinstance(value, dict):
-            into[key] = _merged(dict(into.get(key) or {}), value)
-        elif value is None:
-            into.pop(key, None)
-        else:
-            into[key] = value
-    return into
 
 
 def instructions(task: Callable[[], object]) -> int:

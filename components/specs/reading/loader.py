@@ -152,7 +152,7 @@ class _Loader:
         approvals = self._optional(APPROVALS, ApprovalsFile)
         allocations = self._optional(ALLOCATIONS, AllocationsLock)
         image_pins = self._optional(IMAGE_PINS, ImagesLock)
-        fleet_dns, delegated = self._fleet_dns(region)
+        fleet_dns, dns_by_region = self._fleet_dns(region)
         if self._problems or not (region and images and instance_types and versions and vm_catalog):
             raise SpecError(self._name, self._problems)
         return Environment.model_construct(  # the values are valid, and the schema of all files takes time to build
@@ -175,7 +175,7 @@ class _Loader:
             allocations=allocations,
             image_pins=image_pins,
             fleet_dns=fleet_dns,
-            delegated=delegated,
+            delegated=dns_by_region,
             positions=Positions(self._places),
         )
 
