@@ -10,7 +10,15 @@ from typing import Any
 import yaml
 
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.kinds import CONTRACT, CONTRACT_GROUPS, FORMER_CONTRACT, FORMER_KINDS, Kind, stand_ins
+from jacquard.lab.rehearsal.kinds import (
+    CONTRACT,
+    CONTRACT_GROUPS,
+    FORMER_CONTRACT,
+    FORMER_KINDS,
+    VALIDATIONS,
+    Kind,
+    stand_ins,
+)
 from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ApiServer
@@ -81,12 +89,15 @@ def prepared(crd: dict[str, Any], *, every_version: bool = False) -> dict[str, A
 
 
 def stand_in(kind: Kind) -> dict[str, Any]:
-    """Return a CRD that accepts any content."""
+    """Return a CRD that accepts any content, except for the rules of `VALIDATIONS`."""
+    schema: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    if kind.kind in VALIDATIONS:
+        schema["x-kubernetes-validations"] = [VALIDATIONS[kind.kind]]
     version: dict[str, Any] = {
         "name": kind.version,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+        "schema": {"openAPIV3Schema": schema},
     }
     if kind.status:
         version["subresources"] = {"status": {}}

@@ -60,6 +60,7 @@ _MANAGEMENT = {
     "externaldns.k8s.io/v1alpha1": "DNSEndpoint",
     "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
     "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
+    "pulumi.com/v1": "Stack",
     "seaweed.seaweedfs.com/v1": "Bucket BucketLifecyclePolicy S3Credentials S3Identity Seaweed",
     **_FLUX,
     **_EVERYWHERE,
@@ -88,6 +89,10 @@ _HOSTED = {
     **_EVERYWHERE,
 }
 _PLURALS = {"NetworkAttachmentDefinition": "network-attachment-definitions"}
+VALIDATIONS = {
+    "Stack": {"rule": "size(self.metadata.name) <= 42", "message": "metadata.name: must have at most 42 characters"},
+}
+"""Rules of published CRDs that the stand-ins of these kinds keep, in CEL."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -32,7 +32,9 @@ def ensure(region: Region, module: str, say: Callable[[str], None], options: str
     if mark.exists() and not alive:
         say(f"{part}: not running; starting it again")
     processes.kill(alive)
-    arguments = [sys.executable, "-m", module, str(region.folder)]
+    # The path of this interpreter may lead through a workspace, which is removed while the part runs.
+    interpreter = Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name
+    arguments = [str(interpreter), "-m", module, str(region.folder)]
     processes.launch(arguments, log=region.logs / f"{part}.log", environment=os.environ, folder=_CODE.parent)
     mark.parent.mkdir(parents=True, exist_ok=True)
     mark.write_text(code.hexdigest())

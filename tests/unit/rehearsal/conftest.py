@@ -21,6 +21,10 @@ class Objects:
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.refused: set[str] = set()
         """Names of objects whose installation or change is rejected."""
+        self.unauthorized: set[str] = set()
+        """Resources that no ServiceAccount may access."""
+        self.asked: list[tuple[str, ...]] = []
+        """Access reviews: namespace, ServiceAccount, verb, group and resource."""
         self.compared: list[str] = []
         """Names of objects that were compared with those of a release."""
         self.installed: list[tuple[str, str, str]] = []
@@ -74,6 +78,13 @@ class Objects:
 
     def token(self, pod: dict[str, Any]) -> str:
         return f"token of {pod['metadata']['name']}"
+
+    def account_token(self, namespace: str, account: str, **_: Any) -> str:
+        return f"token of {namespace}/{account}"
+
+    def allows(self, namespace: str, account: str, verb: str, group: str, resource: str) -> bool:
+        self.asked.append((namespace, account, verb, group, resource))
+        return resource not in self.unauthorized
 
     def patch(self, obj: dict[str, Any], patch: dict[str, Any], _subresource: str | None = None) -> bool:
         if obj["metadata"]["name"] in self.refused:

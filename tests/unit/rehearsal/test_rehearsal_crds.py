@@ -49,6 +49,18 @@ def test_a_published_crd_keeps_its_storage_version_without_conversion_webhooks()
     }
 
 
+def test_a_stand_in_accepts_any_content_except_for_a_rule_of_the_published_crd() -> None:
+    schemas = {}
+    for kind in ("Stack", "Ironic"):
+        [version] = crds.stand_in(Kind("example.org", "v1", kind))["spec"]["versions"]
+        schemas[kind] = version["schema"]["openAPIV3Schema"]
+
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    [rule] = schemas["Stack"].pop("x-kubernetes-validations")
+    assert rule["rule"] == "size(self.metadata.name) <= 42"
+    assert schemas == {"Stack": anything, "Ironic": anything}
+
+
 def test_a_published_crd_can_keep_every_version() -> None:
     assert crds.prepared(PUBLISHED, every_version=True)["spec"]["versions"] == PUBLISHED["spec"]["versions"]
 

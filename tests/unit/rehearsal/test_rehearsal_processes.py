@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal import processes, python_parts
+from jacquard.lab.rehearsal.region import Region
 
 
 @pytest.fixture
@@ -100,3 +101,18 @@ def test_a_process_that_only_waits_to_be_noticed_is_dead(region: Path) -> None:
 
         assert not found.alive()
         assert processes.running(region) == []
+
+
+def test_a_python_part_outlasts_the_workspace_that_starts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = tmp_path / "workspace"
+    link.symlink_to(sys.prefix)
+    started: list[str] = []
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(link))
+    monkeypatch.setattr(sys, "executable", str(link / "bin" / Path(sys.executable).name))
+    monkeypatch.setattr(processes, "launch", lambda arguments, **_: started.extend(arguments))
+
+    python_parts.ensure(Region("laptop", tmp_path / "region"), processes.OPERATORS, print)
+
+    assert Path(started[0]).exists()
+    assert not Path(started[0]).is_relative_to(tmp_path)

@@ -56,6 +56,7 @@ from jacquard.lab.rehearsal.operators.network import (
 from jacquard.lab.rehearsal.operators.pulls.kubelets import FailingContainers, Kubelets
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
+from jacquard.lab.rehearsal.operators.stacks.controller import Stacks
 from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
 from jacquard.lab.rehearsal.operators.view import LOG, SIMULATED, View
 from jacquard.lab.rehearsal.operators.vms import snapshots, virtual_machines, vm_fleets, volumes
@@ -141,6 +142,7 @@ class Parts:
         self.programs = programs.Programs(region, names)
         self.problem_detectors = problem_detectors.ProblemDetectors(region)
         self.cron_jobs = cron_jobs.CronJobs(region)
+        self.stacks = Stacks(region, self.servers.changed.set)
         self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
         self.machines = machines.Machines(region.folder)
         self.devices = partial(devices.devices_of, self.machines)
@@ -164,9 +166,8 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, parts.upstream.reconcile)
         _try(MANAGEMENT, object_stores.reconcile, management)
         _try(MANAGEMENT, external_secrets.reconcile, management, hosted)
-        _try(MANAGEMENT, certificates.reconcile, management)
-        _try(MANAGEMENT, metrics.reconcile, management)
-        _try(MANAGEMENT, data_stores.reconcile, management)
+        for operator in (certificates.reconcile, metrics.reconcile, data_stores.reconcile):
+            _try(MANAGEMENT, operator, management)
         _try(MANAGEMENT, control_planes.reconcile, management, servers.kubeconfig)
         _try(MANAGEMENT, load_balancers.give, management)
         _try(MANAGEMENT, bare_metal.reconcile, management, parts.machines.details)
@@ -182,6 +183,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, dpu_ends.reconcile, management)
         _try(MANAGEMENT, dpu_flashes.release, management)
         _try(MANAGEMENT, parts.cron_jobs.reconcile, management)
+        _try(MANAGEMENT, parts.stacks.reconcile, management)
         _try(MANAGEMENT, parts.helm.reconcile, management, hosted)
         _try(MANAGEMENT, parts.fabric.reconcile, management, hosted)
         _try(MANAGEMENT, dns.reconcile, servers.folder, management, hosted)

@@ -105,6 +105,22 @@ class View:
         """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` is added to the TokenRequest's spec."""
         return account_token(self.api, namespace, account, seconds=seconds, **more)
 
+    def allows(self, namespace: str, account: str, verb: str, group: str, resource: str) -> bool:
+        """Return whether the API server authorizes a ServiceAccount to access all objects of a resource."""
+        accounts = "system:serviceaccounts"
+        subject = {
+            "user": f"system:serviceaccount:{namespace}:{account}",
+            "groups": [accounts, f"{accounts}:{namespace}", "system:authenticated"],
+        }
+        attributes = {"verb": verb, "group": group, "resource": resource}
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {**subject, "resourceAttributes": attributes},
+        }
+        answer = self.api.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", body=body)
+        return bool(answer["status"]["allowed"])
+
     def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> bool:
         """Merge into an object unless it has changed since the last read, and return whether it was patched."""
         guarded = {**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": _version(obj)}}
