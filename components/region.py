@@ -7,6 +7,7 @@ from components.render.concept import Made
 from components.render.manifest import ManifestSet
 from components.render.region.admission import AdmissionInput
 from components.render.region.dns import ClusterDnsInput, domain_of
+from components.render.region.engine.engine import EngineInput
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.region.isolation import IsolationInput
 from components.render.region.region import RegionInput
@@ -74,3 +75,14 @@ class ClusterDns(Component[ClusterDnsInput]):
 
     def _outputs(self, made: Made[ClusterDnsInput]) -> Outputs:
         return {"domain": domain_of(made.concept.cluster, made.concept.dns)}
+
+
+class Engine(Component[EngineInput]):
+    """Stacks by which the Pulumi Kubernetes Operator applies the slices of the region, and the rights of the slices."""
+
+    INPUT = EngineInput
+    slices: pulumi.Output[list[str]]
+    """Names of the slices that the operator applies, in order."""
+
+    def _outputs(self, made: Made[EngineInput]) -> Outputs:
+        return {"slices": [item.name for item in made.concept.slices]}

@@ -21,7 +21,7 @@ import pulumi
 from components.lookups.references.table import references_table
 from components.lookups.references.walk import references
 from components.render.labels import FIELD_MANAGER
-from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Patch, Rendered
+from components.render.manifest import MANAGEMENT, OBJECT_SET, Json, Manifest, ManifestSet, Patch, Rendered
 
 PACKAGE = "jacquard:components"
 """Package and module of every component's type token."""
@@ -131,7 +131,7 @@ class ObjectSet(pulumi.CustomResource):
         }
         if objects.patches:
             props["patches"] = {key: _patch(patch) for key, patch in objects.patches.items()}
-        super().__init__("jacquard:index:ObjectSet", name, props, opts)
+        super().__init__(f"jacquard:index:{OBJECT_SET}", name, props, opts)
 
 
 def type_token(manifest: Manifest) -> str:
@@ -146,7 +146,7 @@ def child_name(component: str, item: Rendered) -> str:
     Cluster and namespace are included unless the component's name already starts with them. The name does not depend
     on other objects, so that an additional object never renames and recreates existing objects.
     """
-    kind = item.kind if isinstance(item, Manifest) else "ObjectSet"
+    kind = _kind(item)
     cluster = "" if item.cluster == MANAGEMENT else item.cluster
     scope = [part for part in (cluster, item.namespace or "") if part and not f"{component}-".startswith(f"{part}-")]
     return "-".join((component, kind, *dict.fromkeys(scope), item.name)).lower()
@@ -177,8 +177,7 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
             needs = [*gates, *(known[need] for need in _needs(item, clusters) if need in known)]
             child = _resource(component, child_name(name, item), item, cluster, needs)
             children.append(_checked_ready(child, item, cluster.look))
-            if isinstance(item, Manifest):
-                known[item.cluster, item.kind, item.name] = child
+            known[item.cluster, _kind(item), item.name] = child
         if stage is _Stage.OPERATOR:
             operators += children
         if stage is _Stage.AWAITED:
@@ -191,6 +190,10 @@ def done(need: Need) -> Need:
     """Return a dependency on ``need``. For a component, it includes the readiness checks of awaited objects."""
     gates = None if isinstance(need, pulumi.Output) else _GATES.get(need)
     return pulumi.Output.all(*gates).apply(lambda _: need) if gates else need
+
+
+def _kind(item: Rendered) -> str:
+    return item.kind if isinstance(item, Manifest) else OBJECT_SET
 
 
 def _checked_ready(child: pulumi.CustomResource, item: Rendered, look: Look | None) -> Need:

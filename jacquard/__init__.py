@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from components.hosts import Inventory
     from components.network import TenantNetwork
     from components.pools import ClusterAutoscaler, NodePool
-    from components.region import Admission, ClusterDns, ExternalSecrets, Isolation, Region
+    from components.region import Admission, ClusterDns, Engine, ExternalSecrets, Isolation, Region
     from components.render.add_ons.add_ons import AddOnsInput
     from components.render.add_ons.flux import FluxInput
     from components.render.add_ons.pod_priorities import PodPrioritiesInput
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from components.render.pools.node_pool import NodePoolInput
     from components.render.region.admission import AdmissionInput
     from components.render.region.dns import ClusterDnsInput
+    from components.render.region.engine.engine import EngineInput
     from components.render.region.external_secrets import ExternalSecretsInput
     from components.render.region.isolation import IsolationInput
     from components.render.region.region import RegionInput
@@ -68,7 +69,7 @@ _HOMES = {
     "components.hosts": ("Inventory",),
     "components.network": ("TenantNetwork",),
     "components.pools": ("ClusterAutoscaler", "NodePool"),
-    "components.region": ("Admission", "ClusterDns", "ExternalSecrets", "Isolation", "Region"),
+    "components.region": ("Admission", "ClusterDns", "Engine", "ExternalSecrets", "Isolation", "Region"),
     "components.render.add_ons.add_ons": ("AddOnsInput",),
     "components.render.add_ons.flux": ("FluxInput",),
     "components.render.add_ons.pod_priorities": ("PodPrioritiesInput",),
@@ -84,6 +85,7 @@ _HOMES = {
     "components.render.pools.cluster_autoscaler": ("ClusterAutoscalerInput",),
     "components.render.pools.node_pool": ("NodePoolInput",),
     "components.render.region.dns": ("ClusterDnsInput",),
+    "components.render.region.engine.engine": ("EngineInput",),
     "components.render.region.external_secrets": ("ExternalSecretsInput",),
     "components.render.region.admission": ("AdmissionInput",),
     "components.render.region.isolation": ("IsolationInput",),
@@ -130,6 +132,8 @@ __all__ = [
     "ComponentArgs",
     "Delegation",
     "DelegationInput",
+    "Engine",
+    "EngineInput",
     "Environment",
     "ExtensionInput",
     "ExternalSecrets",

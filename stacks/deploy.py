@@ -22,7 +22,7 @@ from components.fleet import Delegation
 from components.hosts import Inventory
 from components.network import TenantNetwork
 from components.pools import ClusterAutoscaler, NodePool
-from components.region import Admission, ClusterDns, ExternalSecrets, Isolation, Region
+from components.region import Admission, ClusterDns, Engine, ExternalSecrets, Isolation, Region
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.extensions import ExtensionInput
@@ -207,6 +207,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     Slurm: _inside,
     Flux: _inside,
     Delegation: _region,
+    Engine: _region,
     Extension: _all_reached,
 }
 """Component and dependencies, by type of the component's input."""

@@ -13,6 +13,7 @@ from jacquard.machine.kind import Kind
 from jacquard.providers.errors import ProviderError
 from stacks import kubeconfig
 from stacks.ambient import refuse_ambient_clusters
+from stacks.commits import at_commits
 from stacks.deploy import Deployment
 from stacks.errors import StackError
 from stacks.gates import pass_gates
@@ -43,8 +44,10 @@ def _register() -> None:
     if target.bootstrap:
         deploy_clusters(target.environment, kubeconfigs)
         return
-    everything_made = [item for piece in target.slices for item in made(target.environment, piece)]
     preview = pulumi.runtime.is_dry_run()
+    everything_made = [
+        at_commits(item, stack, preview=preview) for piece in target.slices for item in made(target.environment, piece)
+    ]
     silent = serving()["kubernetes"].kind is Kind.VENDOR
     pass_gates(
         stack,

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.lookups.slices import Slice, needs, slices
+from components.lookups.slices import BY_COMMAND, Slice, SliceKind, needs, slices
 from components.rules.checks import check, errors
 from components.specs.base import Stage
 from components.specs.environment import Environment
@@ -65,6 +65,19 @@ def stack_needs(environment: Environment) -> dict[str, tuple[str, ...]]:
         f"{environment.name}.{name}": tuple(f"{environment.name}.{other}" for other in needed)
         for name, needed in needs(environment).items()
     }
+
+
+def engine_stack(environment: Environment) -> str | None:
+    """Return the stack with the Stacks of the operator that applies slices; None if `jacquard up` applies them."""
+    return f"{environment.name}.{SliceKind.ENGINE}" if environment.region.engine else None
+
+
+def operator_stacks(environment: Environment) -> frozenset[str]:
+    """Return the stacks that an operator applies, which are all except the foundation and the engine."""
+    if environment.region.engine is None:
+        return frozenset()
+    own = {f"{environment.name}.{kind}" for kind in BY_COMMAND}
+    return frozenset(stack_needs(environment)) - own
 
 
 def _bootstrap(stack: str, environment: Environment) -> Target:

@@ -8,6 +8,7 @@ from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.region.dns import NAMESPACE as DNS
+from components.render.region.engine.operator import NAMESPACE as ENGINE
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.specs.environment import Environment
 from components.specs.struct import replace
@@ -62,5 +63,7 @@ def _namespace(part: Slice) -> str:
             return tenant_namespace(part.subject)
         case SliceKind.FLEET:
             return DNS
+        case SliceKind.ENGINE:
+            return ENGINE
         case _:
             return part.subject

@@ -11,6 +11,7 @@ from components.inputs import (
     cluster_autoscaler,
     cluster_namespaces,
     delegation,
+    engine,
     external_secrets,
     flux,
     hosted_control_plane,
@@ -32,6 +33,7 @@ from components.lookups.slices import Slice, SliceKind
 from components.render.concept import Concept, Made
 from components.specs.environment import Environment
 from components.specs.fleet.fleet import FleetDnsSpec
+from components.specs.region.engine import EngineSpec
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 
@@ -66,6 +68,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""
 _FLEET: _Makers[FleetDnsSpec] = (delegation.of_fleet,)
+_ENGINE: _Makers[EngineSpec] = (engine.of_region,)
 
 
 def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:
@@ -108,6 +111,8 @@ def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:
             return _made(_CLUSTER, environment, placed)
         case SliceKind.FLEET:
             return _made(_FLEET, environment, environment.fleet_dns) if environment.fleet_dns else ()
+        case SliceKind.ENGINE:
+            return _made(_ENGINE, environment, environment.region.engine) if environment.region.engine else ()
         case _:
             assert_never(part.kind)
 

@@ -15,6 +15,11 @@ class SliceKind(StrEnum):
     TENANT = "tenant"
     CLUSTER = "cluster"
     FLEET = "fleet"
+    ENGINE = "engine"
+
+
+BY_COMMAND = frozenset({SliceKind.FOUNDATION, SliceKind.ENGINE})
+"""Kinds of slices that commands apply even in a region with an operator: the operator itself, and its Stacks."""
 
 
 class Slice(Struct):
@@ -26,7 +31,7 @@ class Slice(Struct):
 
     @property
     def subject(self) -> str:
-        """Return the hall, tenant or cluster of the slice; empty for the foundation and the fleet."""
+        """Return the hall, tenant or cluster of the slice; empty for the foundation, the fleet and the engine."""
         return self.name.removeprefix(self.kind).removeprefix("-")
 
 
@@ -39,6 +44,7 @@ def slices(environment: Environment) -> tuple[Slice, ...]:
         *(_slice(SliceKind.TENANT, tenant.tenant) for tenant in environment.tenants),
         *(_slice(SliceKind.CLUSTER, placed.cluster.name) for placed in clusters(environment)),
         *((_slice(SliceKind.FLEET),) if environment.fleet_dns else ()),
+        *((_slice(SliceKind.ENGINE),) if environment.region.engine else ()),
     )
 
 
@@ -48,7 +54,8 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
     The foundation creates the namespaces, templates and chart sources that all other slices refer to. The machines of a
     tenant claim hosts, so the inventory of halls with hosts of the tenant is applied before the tenant's slice and
     deleted after it. The content of a cluster is applied to the API server that the tenant's slice creates. The objects
-    about all regions are in a namespace of the foundation. There are no other references between slices.
+    about all regions, and the objects by which an operator applies slices, are in namespaces of the foundation. There
+    are no other references between slices.
     """
     dependencies: dict[str, tuple[str, ...]] = {_slice(SliceKind.FOUNDATION).name: ()}
     foundation = tuple(dependencies)
@@ -62,11 +69,15 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
         inventory = (_slice(SliceKind.INVENTORY, hall).name for hall in here)
         dependencies[name] = (*foundation, *sorted(inventory, key=list(dependencies).index))
     dependencies |= {_slice(SliceKind.CLUSTER, cluster).name: (owner,) for cluster, owner in owners.items()}
-    return dependencies | ({_slice(SliceKind.FLEET).name: foundation} if environment.fleet_dns else {})
+    further = [
+        *([SliceKind.FLEET] if environment.fleet_dns else []),
+        *([SliceKind.ENGINE] if environment.region.engine else []),
+    ]
+    return dependencies | {_slice(kind).name: foundation for kind in further}
 
 
 def _slice(kind: SliceKind, subject: str = "") -> Slice:
-    return Slice(name=f"{kind}-{subject}" if subject else kind, kind=kind)
+    return Slice(name=f"{kind}-{subject}" if subject else str(kind), kind=kind)
 
 
 def _halls(environment: Environment) -> dict[str, set[str]]:

@@ -8,6 +8,8 @@ from components.specs.struct import Struct, field
 
 MANAGEMENT = "management"
 """Name of the management cluster among the clusters of a region."""
+OBJECT_SET = "ObjectSet"
+"""Kind of a `ManifestSet` among dependencies, and in names of resources."""
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -57,7 +59,8 @@ class Manifest(Struct):
     protect: bool = False
     """Whether deletion and replacement are rejected, for example of data stores and clusters of tenants."""
     after: tuple[tuple[str, str], ...] = ()
-    """Kind and name of objects in the same cluster that must be applied first, in addition to referenced objects."""
+    """Kind and name of objects or sets (`OBJECT_SET`) in the same cluster that must be applied first, in addition to
+    referenced objects."""
 
     @property
     def api_version(self) -> str:

@@ -14,7 +14,7 @@ from typing import Protocol
 from components.inputs.manifests import manifests
 from components.lookups.effects.changes import kind_of
 from components.lookups.effects.table import effects_table
-from components.lookups.slices import needs, slices
+from components.lookups.slices import SliceKind, needs, slices
 from components.render.manifest import MANAGEMENT, Manifest, created, patched
 from components.specs.environment import Environment
 from components.specs.struct import Struct, field, replace
@@ -134,7 +134,7 @@ class Controller(Protocol):
 
 
 def layout(environment: Environment) -> Layout:
-    """Return the parts of ``environment``.
+    """Return the parts of ``environment``, without its engine: the controller applies the slices instead.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -145,6 +145,8 @@ def layout(environment: Environment) -> Layout:
     last: dict[str, tuple[str, ...]] = {}
     needed = needs(environment)
     for piece in slices(environment):
+        if piece.kind is SliceKind.ENGINE:
+            continue
         rendered = manifests(environment, piece)
         omitted.update(item.kind for item in patched(rendered))
         before = tuple(path for name in needed[piece.name] for path in last[name])

@@ -11,16 +11,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from components.lookups.slices import SliceKind
 from components.specs.region.state import StateSpec
 from components.specs.struct import Struct, field
 from jacquard.engine import damaged_states, locks, parent_death, state_files
 from jacquard.engine.errors import EngineError
 from jacquard.engine.events import Progress, growing_lines
+from jacquard.engine.interpreter import require_python
+from jacquard.engine.kubeconfig_paths import localize
+from jacquard.engine.recorded import recorded_commits
 from jacquard.engine.shutdown import asked
 from jacquard.engine.urns import STACK, Urn
 from jacquard.harness import PlugIn, serving
 from jacquard.harness import environment as machine
-from jacquard.machine import paths
+from jacquard.machine import paths, settings
+from stacks import kubeconfig
 from stacks.provider_migration import RECORD, PlugIns, writers
 
 _POLL_SECONDS = 0.1
@@ -77,7 +82,7 @@ class Engine:
     """
 
     def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
-        _require_python()
+        require_python()
         self._environment = environment
         self.secrets_provider = state.secrets_provider if state else None
         self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
@@ -88,6 +93,8 @@ class Engine:
         self.program = program
         self.options: tuple[str, ...] = ()
         """Additional options of each run."""
+        self.commits: Mapping[str, str] = {}
+        """Commits of slices that an operator is to apply, by name; all others keep their recorded commit."""
 
     @property
     def file_state(self) -> Path | None:
@@ -103,9 +110,9 @@ class Engine:
     def prepare(self, stack: str) -> Ready:
         """Prepare ``stack`` for an operation; return its recorded state and the repairs.
 
-        Creates a missing stack, removes the lock of a dead engine, and clears operations that a killed engine left
-        pending. The next ``up`` adopts objects that the killed engine created without recording, recognised by their
-        mark.
+        Creates a missing stack, removes the lock of a dead engine, clears operations that a killed engine left pending,
+        and replaces the paths of kubeconfigs of another machine. The next ``up`` adopts objects that the killed engine
+        created without recording, recognised by their mark.
 
         Raises:
             EngineError: another process has locked the stack, its state cannot be read, or its disk is almost full.
@@ -122,8 +129,10 @@ class Engine:
         self.select(stack)
         state = self.export(stack)
         pending = state.get("deployment", {}).get("pending_operations") or []
-        if pending:
+        elsewhere = localize(state, self.variables.get(kubeconfig.FOLDER_VARIABLE))
+        if pending or elsewhere:
             self._call(["stack", "import", "--stack", stack], f"{stack}: cannot be repaired", stdin=json.dumps(state))
+        if pending:
             repairs.append(
                 f"{stack}: an earlier run was killed with {len(pending)} pending operation(s); they are resumed"
             )
@@ -208,7 +217,7 @@ class Engine:
         progress = Progress()
         with log.open("wb") as output, event_log.open("rb") as events, asked.listened(stopping):
             asked.pass_by(f"{verb} of {stack}")
-            process = self._start(command, output)
+            process = self._start(command, output, self._commits(stack))
             _follow(process, growing_lines(events), progress, watch)
             asked.pass_by(f"{verb} of {stack}")
         return Run(
@@ -219,12 +228,18 @@ class Engine:
             log=log,
         )
 
-    def _start(self, command: list[str], output: Any) -> subprocess.Popen[bytes]:
+    def _commits(self, stack: str) -> dict[str, str]:
+        """Return the variable with the commits of slices, for the stack of the engine."""
+        if stack != f"{self._environment}.{SliceKind.ENGINE}":
+            return {}
+        return {settings.COMMITS: json.dumps({**recorded_commits(self.look(stack).resources), **self.commits})}
+
+    def _start(self, command: list[str], output: Any, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
         pulumi = [self.program, *command, "--non-interactive", "--color", "never"]
         return subprocess.Popen(
             [sys.executable, "-S", parent_death.__file__, *pulumi],
             cwd=paths.project(),
-            env=self.variables | {"PULUMI_DEBUG_COMMANDS": "true"},
+            env=self.variables | {"PULUMI_DEBUG_COMMANDS": "true", **more},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -248,21 +263,6 @@ class Engine:
             msg = f"{failure}: {reason}"
             raise EngineError(msg)
         return done.stdout
-
-
-def _require_python() -> None:
-    """Check that the Python interpreter exists that ``Pulumi.yaml`` and commands in the graph use to run the program.
-
-    Raises:
-        EngineError: a user's repository has no such interpreter.
-    """
-    folder = paths.own()
-    if folder and not (folder / ".venv" / "bin" / "python").exists():
-        msg = (
-            f"{folder / '.venv'}: has no bin/python, with which {paths.PROJECT_FILE} runs the program; create it in "
-            f"{folder}: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"
-        )
-        raise EngineError(msg)
 
 
 def log_folder() -> Path:

@@ -23,6 +23,8 @@ MIGRATE_PROVIDERS = "JACQUARD_MIGRATE_PROVIDERS"
 DEPRECATED_SWITCH_TO = "JACQUARD_SWITCH_TO"
 """Former name of `MIGRATE_PROVIDERS`."""
 PARALLELISM = "JACQUARD_PARALLELISM"
+COMMITS = "JACQUARD_COMMITS"
+"""Commit of each slice that an operator applies, by its name, as JSON; set by commands for the program."""
 METRICS_USER = "JACQUARD_METRICS_USER"
 METRICS_PASSWORD = "JACQUARD_METRICS_PASSWORD"  # noqa: S105 - the name of a variable
 

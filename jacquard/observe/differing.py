@@ -12,12 +12,14 @@ from typing import Any
 
 from components.lookups.effects.table import Steps, spelt
 from components.render import labels
+from components.render.region.engine.engine import KIND, UNSET_COMMIT
 from components.specs.secret_text import MASK, masked
 from components.specs.struct import Struct
 from jacquard.observe.drift import By, FieldDrift
 from jacquard.observe.objects import Object
 from jacquard.providers.kube import ApiError
 from jacquard.providers.kube.field_sets import ITSELF, covers, of_body, union, without
+from jacquard.providers.kube.objects import dig
 from jacquard.providers.kube.overlay import seen
 from jacquard.providers.objectset.applyset import FIELD_MANAGER as SET_MANAGER
 from jacquard.providers.objectset.applyset import MEMBER, PART_OF
@@ -92,14 +94,17 @@ def set_by_hand(declared: Object, live: Object) -> Iterator[tuple[Steps, Any]]:
 
 
 def _as_applied(declared: Object, live: Object) -> Object:
-    """Return the declared object with the apply marks of ``live``."""
+    """Return the declared object with the apply marks of ``live``, and the commit of a slice, which is no data."""
     metadata = dict(declared["metadata"])
     for part, marks in _MARKS.items():
         there = (live["metadata"].get(part) or {}).items()
         kept = {name: value for name, value in there if name.startswith(marks)}
         if kept:
             metadata[part] = {**kept, **(metadata.get(part) or {})}
-    return {**declared, "metadata": metadata}
+    body = {**declared, "metadata": metadata}
+    if declared["kind"] == KIND and dig(declared, "spec", "commit") == UNSET_COMMIT:
+        body["spec"] = {**declared["spec"], "commit": dig(live, "spec", "commit")}
+    return body
 
 
 def _merged(body: Any, live: Any) -> Any:

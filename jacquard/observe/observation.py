@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from components.render.manifest import MANAGEMENT
+from components.render.region.engine.engine import API, KIND
 from components.specs.environment import Environment
 from components.specs.struct import Struct, field
 from jacquard.machine import paths
@@ -14,6 +15,7 @@ from jacquard.observe.image_pulls import PENDING_PODS
 from jacquard.observe.objects import Kind, Object
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ApiServer
+from stacks import kubeconfig
 
 _ANSWER_SECONDS = 10.0
 _NEUTRAL_KINDS = (
@@ -28,6 +30,8 @@ _NEUTRAL_KINDS = (
 """Kinds of the management cluster that all regions have."""
 _CHART_SOURCES = (("source.toolkit.fluxcd.io/v1", "OCIRepository"),)
 """Kind of the sources of charts; only read if charts are pinned."""
+STACKS = (API, KIND)
+"""Kind of the slices that an operator applies; only read in a region with an operator."""
 _TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"), PENDING_PODS)
 _FIELDS = {PENDING_PODS[1]: "status.phase=Pending"}
 """Field selectors of a region's status, by kind."""
@@ -57,10 +61,15 @@ class Observation(Struct):
 def connect(environment: Environment, cluster: str) -> ApiServer:
     """Return a client of a cluster, from its stable kubeconfig path and the context in the region's data.
 
+    If an operator applies the slices of tenants' clusters, only its pods have their kubeconfigs, so that a missing file
+    is fetched from the management cluster.
+
     Raises:
         KubeconfigError: the cluster does not exist yet, or its kubeconfig is not usable.
     """
     path = paths.kubeconfig(environment.name, cluster)
+    if cluster != MANAGEMENT and environment.region.engine and not path.exists():
+        kubeconfig.refresh(connect(environment, MANAGEMENT), path.parent, cluster)
     context = environment.region.context if cluster == MANAGEMENT else None
     return ApiServer.from_kubeconfig(path, context, timeout_seconds=_ANSWER_SECONDS)
 
@@ -113,7 +122,8 @@ def _kinds(environment: Environment) -> tuple[Kind, ...]:
     """Return the kinds with the status of a region, for its backends only."""
     metal = bare_metal(environment)
     charts = _CHART_SOURCES if environment.image_pins.charts else ()
-    return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
+    kinds = (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
+    return (*kinds, STACKS) if environment.region.engine else kinds
 
 
 def _list(

@@ -19,6 +19,7 @@ from jacquard.observe.objects import UNKNOWN, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pool, Pools
 from jacquard.observe.release_status import ReleaseStatus, releases
+from jacquard.observe.slice_runs import SliceStatus, slices
 from jacquard.providers.kube.objects import dig
 
 RUNNING = "Running"
@@ -106,6 +107,8 @@ class RegionStatus(Struct):
     """Charts that are pinned for clusters."""
     releases: list[ReleaseStatus]
     """All Helm releases; those of a pinned chart affect ``settled`` through their chart."""
+    slices: list[SliceStatus]
+    """Slices that an operator applies; empty in a region without an operator."""
     vpcs: list[Vpc]
     storage_classes: list[StorageClass]
     offerings: list[Offering]
@@ -119,6 +122,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
     charts = chart_status(environment, seen, pools)
     installed = releases(seen, {cluster.name for cluster in clusters})
+    applied = slices(seen)
     vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
     meant_to_run = _meant_to_run(environment)
     states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
@@ -130,6 +134,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         if MANAGEMENT in seen.unreachable
         else [
             *unread,
+            *(f"slice {item.name} {item.why}" for item in applied if item.why),
             *(f"control plane {c.name} is not ready" for c in clusters if not c.ready),
             *_reasons(pools, in_burn_in=False),
             *(f"{chart_key(chart.chart, chart.cluster)}: {reason}" for chart in charts for reason in chart.why),
@@ -156,6 +161,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         dpu_deployments=dpu_deployments(environment, seen),
         charts=charts,
         releases=installed,
+        slices=applied,
         vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],
         storage_classes=classes,
         offerings=[

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from components.lookups.effects.changes import differences, kind_of
 from components.lookups.effects.table import Steps as Path
 from components.lookups.effects.table import spelt
-from components.render.manifest import Manifest
+from components.render.manifest import OBJECT_SET, Manifest
 from components.specs.struct import Struct
 from jacquard.engine.plan import Json
 from jacquard.engine.steps import Step
@@ -25,7 +25,6 @@ from jacquard.providers.objectset.patch_bodies import bodies
 
 _Key: TypeAlias = tuple[str, str]
 """Kind of an object with its API group, and its name as ``cluster/namespace/name``."""
-_SET = "ObjectSet"
 _PROVIDER_PREFIX = "pulumi.com/"
 """Prefix of annotations for the provider; rendered objects do not contain them."""
 _ORDER = tuple(Operation)
@@ -162,7 +161,7 @@ def _text(value: object) -> str:
 
 def _opened(step: Step) -> Iterator[_Planned]:
     """Yield the operations of a step on objects: on one object, or on each changed object of a set."""
-    if step.urn.kind != _SET:
+    if step.urn.kind != OBJECT_SET:
         body = step.declared or step.there
         if body.keys() >= {"apiVersion", "kind", "metadata"}:
             yield _Planned(

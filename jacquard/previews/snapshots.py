@@ -13,6 +13,7 @@ from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.pools.node_pool import NodePoolInput
+from components.render.region.engine.engine import EngineInput
 from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.region.isolation import IsolationInput
 from components.render.region.region import RegionInput
@@ -23,6 +24,10 @@ from jacquard.previews.impacts.scopes import Scope, Scopes, hall_scope, vpc_scop
 
 Key: TypeAlias = tuple[str, str, str]
 """Slice, class and name of a component."""
+
+
+_SINGLE = {RegionInput: "foundation", IsolationInput: "isolation", DelegationInput: "delegation", EngineInput: "engine"}
+"""Label of each part that a region has once."""
 
 
 class Part(Struct):
@@ -98,6 +103,7 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             RegionInput()
             | IsolationInput()
             | DelegationInput()
+            | EngineInput()
             | ExtensionInput()
             | ExternalSecretsInput()
             | ProvisionedBucketsInput()
@@ -122,29 +128,26 @@ def _of_whole_slice(
     concept: RegionInput
     | IsolationInput
     | DelegationInput
+    | EngineInput
     | ExtensionInput
     | ExternalSecretsInput
     | ProvisionedBucketsInput,
 ) -> str:
     """Return the label of a part that is not about a single cluster, VPC or hall."""
     match concept:
-        case RegionInput():
-            return "foundation"
-        case IsolationInput():
-            return "isolation"
-        case DelegationInput():
-            return "delegation"
         case ExtensionInput():
             return concept.name
         case ExternalSecretsInput():
             return f"secrets of {concept.name}"
         case ProvisionedBucketsInput():
             return f"buckets of {concept.name}"
+        case _:
+            return _SINGLE[type(concept)]
 
 
 def _of_slice(piece: Slice, scopes: Scopes) -> Scope:
     match piece.kind:
-        case SliceKind.FOUNDATION | SliceKind.FLEET:
+        case SliceKind.FOUNDATION | SliceKind.FLEET | SliceKind.ENGINE:
             return ()
         case SliceKind.INVENTORY:
             return hall_scope(piece.subject)

@@ -75,7 +75,8 @@ class Base:
         (folder / "state").mkdir()
         state = f'state: {{backend: "file://{folder / "state"}?metadata=skip", secrets_provider: passphrase}}'
         region = self.data / name / "region.yaml"
-        region.write_text(re.sub(r"^state:.*$", state, region.read_text(), count=1, flags=re.MULTILINE))
+        text = re.sub(r"^engine:.*\n(?: .*\n)*", "", region.read_text(), count=1, flags=re.MULTILINE)
+        region.write_text(re.sub(r"^state:.*$", state, text, count=1, flags=re.MULTILINE))
         catalogue = self.data / "catalog" / "images.yaml"
         catalogue.write_text(catalogue.read_text().replace("channel: [candidate]", "channel: [candidate, stable]"))
         for command in (("init", "-q"), ("add", "environments"), ("commit", "-qm", "data")):

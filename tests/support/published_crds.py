@@ -26,6 +26,7 @@ _PINNED = {
 """Groups of which the folder has newer releases than the catalogue pins: module of the pinned chart, and its folder."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 """Template expressions of charts in definitions: labels, annotations and the service of a conversion."""
+_PLURAL = re.compile(r"plural: (\w+)")
 BUILT_IN = {
     "admissionregistration.k8s.io/v1",
     "v1",
@@ -58,6 +59,12 @@ class CrdFolder:
         if (group, kind) not in self._definitions:
             self._definitions[group, kind] = self._read(group, kind)
         return self._definitions[group, kind]
+
+    def plurals(self, group: str) -> frozenset[str]:
+        """Return the plural names of the kinds of a group; empty if no definition is published or recorded."""
+        files = chain(CRDS.rglob("*.yaml"), RECORDED_HERE.glob("*.yaml"))
+        texts = (text for file in files if f"group: {group}\n" in (text := file.read_text(encoding="utf-8")))
+        return frozenset(chain.from_iterable(_PLURAL.findall(text) for text in texts))
 
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
         if group in _PINNED:

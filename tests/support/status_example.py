@@ -11,6 +11,7 @@ from jacquard.observe.dpu_status import DpuDeploymentStatus
 from jacquard.observe.pool_status import Group, Pool
 from jacquard.observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
 from jacquard.observe.release_status import ReleaseStatus
+from jacquard.observe.slice_runs import SliceStatus
 
 GROUP = Group(
     name="acme-train-train-a01",
@@ -90,6 +91,10 @@ STATUS = RegionStatus(
         ReleaseStatus(
             cluster="management", name="kamaji", chart="kamaji", chart_version="26.4.1", ready=True, why=None
         ),
+    ],
+    slices=[
+        SliceStatus(name="inventory-a", commit="5" * 40, applied_commit="5" * 40, why=None),
+        SliceStatus(name="tenant-acme", commit="5" * 40, applied_commit="4" * 40, why="failed: VPC acme is refused"),
     ],
     vpcs=[
         Vpc(

@@ -38,6 +38,8 @@ NAMES = [
     "Delegation",
     "DelegationInput",
     "Environment",
+    "Engine",
+    "EngineInput",
     "ExternalSecrets",
     "ExternalSecretsInput",
     "Flux",

@@ -12,6 +12,7 @@ from components.render.hosts import bare_metal_controllers
 from components.render.network import dpus
 from components.render.pools import ironcore_metal, join_service
 from components.render.region import dns, metrics_store, registry, secret_store
+from components.render.region.engine import operator as engine
 from components.render.region.logs import log_store
 from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
@@ -45,6 +46,8 @@ PLACES: Mapping[str, OperatorPlace] = {
     "cert-manager": _RESTRICTED,
     secret_store.NAMESPACE: _RESTRICTED,
     dns.NAMESPACE: _RESTRICTED,
+    # The pods of slices comply too (PKO:operator/internal/controller/auto/workspace_controller.go, newStatefulSet).
+    engine.NAMESPACE: _RESTRICTED,
     f"{bare_metal_controllers.IRONIC_CHART}-system": _RESTRICTED,
     # In a region with shards, each shard has a separate Ironic.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,

@@ -35,6 +35,7 @@ from components.render.region import (
 )
 from components.render.region.alert_routes import Tenants
 from components.render.region.controllers import controller_alerts
+from components.render.region.engine import operator as engine
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.logs import log_store
@@ -61,6 +62,7 @@ OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]]
     ("registry", "cache"): registry.operators,
     ("observability", "metrics", "address"): metrics_store.operators,
     ("observability", "logs"): log_store.operators,
+    ("engine",): engine.operators,
 }
 """Operators that are installed only if a field of ``region.yaml`` is set, by path of the field."""
 

@@ -38,6 +38,7 @@ from components.specs.region.admission import AdmissionSpec
 from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
+from components.specs.region.engine import EngineSpec
 from components.specs.region.external_secrets import SecretsSpec
 from components.specs.region.logs import LogStoreSpec
 from components.specs.region.observability import ObservabilitySpec, SlosSpec
@@ -215,6 +216,9 @@ class RegionSpec(DataFile):
     """Layout of Pulumi stacks: one for the whole environment, or one for each slice."""
     state: StateSpec | None = None
     """Storage of Pulumi state. Required unless the stage is ``rehearsal``, whose state is a local file."""
+    engine: EngineSpec | None = None
+    """Operator that applies the slices, for regions that are too large for one machine. By default ``jacquard up``
+    applies all stacks on the machine where it runs."""
     context: Text | None = None
     """Kubeconfig context of the management cluster; required unless the stage is ``rehearsal``."""
     image_channel: Channel

@@ -1,10 +1,11 @@
 """Checks before a stack is applied: the kind of its provider plug-ins, and the destructive changes of its plan."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from components.specs.environment import Environment
-from components.specs.struct import Struct
+from components.specs.struct import Struct, field
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.runs import refresh as refreshes
@@ -29,6 +30,8 @@ class Plan(Struct):
     """Whether the plan changes no object and no recorded resource, and waits for nothing."""
     held: tuple[Held, ...] = ()
     """Destructive changes that require confirmation."""
+    changes: Counter[str] = field(default_factory=Counter)
+    """Number of planned changes of objects by operation; empty for a stack without a state, which is not previewed."""
     refreshed: bool = False
     """Whether the plan was made from live objects; `up` then refreshes the state too."""
     seconds: float = 0.0
@@ -103,7 +106,14 @@ def judged(run: Run, environment: Environment, *, refreshed: bool = False) -> Pl
     held = tuple(removals.held(planned, environment))
     awaited = any(text.startswith(NOT_READY) for text in run.progress.warnings)
     empty = planned.empty and not awaited and not refreshed
-    return Plan(stack=run.stack, empty=empty, held=held, refreshed=refreshed, seconds=run.duration_seconds)
+    return Plan(
+        stack=run.stack,
+        empty=empty,
+        held=held,
+        changes=run.progress.changes,
+        refreshed=refreshed,
+        seconds=run.duration_seconds,
+    )
 
 
 def require_writers(engine: Engine, ready: Ready, migrate_to: Kind | None = None) -> None:

@@ -78,13 +78,16 @@ def _because_of(outcome: Outcome[Any]) -> str:
     return f"because of {', '.join(names)}" if names else ""
 
 
-def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bool = False) -> list[Outcome[Result]]:
+def together(
+    needs: Needs, work: Callable[[str, Screen], Result], *, telling: bool = False, at_once: int = 0
+) -> list[Outcome[Result]]:
     """Work on stacks in parallel, limited by the size of this machine, and return their outcomes.
 
     Args:
         needs: dependencies of each stack.
         work: called with a stack and the screen for its progress.
         telling: whether each failure is printed immediately if there are several stacks.
+        at_once: minimum number of parallel stacks, for work that this machine only waits for.
 
     Raises:
         Exception: a failure that is not `known`, after all stacks have ended.
@@ -102,7 +105,8 @@ def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bo
                 screen.ended(failure)
 
         stopping = partial(tell_stopping, screen.console)
-        outcomes = side_by_side(needs, work_on, at_once=parallelism.at_once(), stopping=stopping)
+        limit = max(at_once, parallelism.at_once())
+        outcomes = side_by_side(needs, work_on, at_once=limit, stopping=stopping)
     for failure in _failures(outcomes):
         if known(failure) is None:
             raise failure

@@ -1,12 +1,14 @@
 """``jacquard down``: destroys an environment."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from components.lookups.pools import clusters
 from components.render.manifest import MANAGEMENT
 from components.specs.base import Stage
 from components.specs.environment import Environment
@@ -70,6 +72,7 @@ def _end_rehearsal(spec: Environment) -> None:
     bootstrap = f"{spec.name}.{BOOTSTRAP}"
     try:
         existing = engine.stacks()
+        _fetch_kubeconfigs(spec)
         needs = among(stack_needs(spec), existing)
         _together(spec, needs, partial(_empty, engine, spec), resume=f"jacquard down {spec.name}")
         if bootstrap in existing:
@@ -126,6 +129,7 @@ def _destroy_region(spec: Environment, typed: str | None) -> None:
     engine = Engine(spec.name, spec.region.state, {})
     screen = Screen(stderr())
     needs = among(stack_needs(spec), engine.stacks())
+    _fetch_kubeconfigs(spec)
     prepared = {stack: _prepared(screen, engine, stack) for stack in reversed(needs)}
     _require_unprotected(spec, prepared.values())
 
@@ -133,6 +137,13 @@ def _destroy_region(spec: Environment, typed: str | None) -> None:
         _destroy(screen, engine, prepared[stack], _title(stack))
 
     _together(spec, needs, destroy, resume=f"jacquard down {spec.name} --yes-destroy {spec.name}")
+
+
+def _fetch_kubeconfigs(spec: Environment) -> None:
+    """Fetch the kubeconfigs of tenants' clusters that only the pods of an operator have."""
+    for placed in clusters(spec):
+        with suppress(ProviderError, OSError):
+            connect(spec, placed.cluster.name)
 
 
 def _title(stack: str) -> str:

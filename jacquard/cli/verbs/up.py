@@ -1,219 +1,30 @@
 """``jacquard up``: applies an environment and waits until it is ready."""
 
-import datetime as dt
-import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
-from rich.console import Console
+from collections.abc import Mapping
 
 from components.specs.base import Stage
-from components.specs.environment import Environment
-from components.specs.struct import Struct, asdict
+from components.specs.struct import asdict
 from jacquard.cli import arguments, data, local_region
-from jacquard.cli.console import ResultFormat, plural, print_json, stderr, stdout
-from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.console import ResultFormat, print_json, stderr, stdout
+from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.judging import judging, policies
 from jacquard.cli.preview_binding import Apply
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs import refresh as refreshes
-from jacquard.cli.runs.engine import watched
+from jacquard.cli.runs.applying import Up
 from jacquard.cli.runs.metrics import RunMetrics, measured
-from jacquard.cli.runs.plan_checks import Plan
-from jacquard.cli.runs.policy_gate import refuse, unchanged
-from jacquard.cli.runs.stacks import Unfinished, confirm_stage, require_done, results, together
+from jacquard.cli.runs.operator import Operator
+from jacquard.cli.runs.policy_gate import refuse
+from jacquard.cli.runs.stacks import Unfinished, confirm_stage
 from jacquard.cli.views import summary
-from jacquard.cli.views.progress import Screen, ended, phase
 from jacquard.engine import locks
 from jacquard.engine.driver import Engine
-from jacquard.engine.parallel import Outcome, among
 from jacquard.machine import paths, settings
 from jacquard.machine.kind import Kind
-from jacquard.observe.observation import observe
-from jacquard.observe.region_status import RegionStatus, assemble, settle
 from policies.results import of_judgement
 from stacks import kubeconfig
-from stacks.target import BOOTSTRAP, stack_needs
 
-_REHEARSAL_WAIT_SECONDS, _POLLS_AFTER_A_CHANGE = 600.0, 3
-
-
-class Applied(Struct):
-    """Result of an applied stack."""
-
-    changes: Counter[str]
-    """Number of changed objects by operation."""
-    seconds: float
-
-
-@dataclass(slots=True)
-class Up:
-    """A running ``up``, with the changes and phase durations so far."""
-
-    environment: Environment
-    engine: Engine
-    console: Console
-    now: dt.datetime
-    """Start time of the command, with a time zone."""
-    resources: Mapping[str, int]
-    """Number of Pulumi resources by slice."""
-    stacks: Sequence[str]
-    """Stacks to apply, in order."""
-    confirmed: Sequence[str] = ()
-    """Confirmation tokens, each for the destructive changes of one stack."""
-    migrate_to: Kind | None = None
-    """Kind of provider plug-ins that may take over stacks written by the other kind."""
-    refresh: bool = False
-    """Whether to read the live objects into the state before the plan and before the apply."""
-    ending: Sequence[str] = ()
-    """Clusters of a rehearsal that are no longer in the data, but still contain objects of the region."""
-    changes: dict[str, Counter[str]] = field(default_factory=dict)
-    """Number of changed objects by stack and operation."""
-    durations: dict[str, float] = field(default_factory=dict)
-    """Duration of each phase in seconds."""
-
-    @property
-    def changed(self) -> bool:
-        """Return whether any stack changed."""
-        return any(self.changes.values())
-
-    @property
-    def advice(self) -> str:
-        """Return the command that shows the cause of missing progress."""
-        verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
-        return f"'jacquard {verb} {self.environment.name}' may show the cause"
-
-    def plan(self, stack: str, screen: Screen) -> Plan:
-        """Return the plan of a stack; see `plan_checks.plan`."""
-        return plan_checks.plan(
-            self.engine, self.environment, stack, migrate_to=self.migrate_to, refresh=self.refresh, screen=screen
-        )
-
-    def apply(self, planned: Plan, screen: Screen, *, title: str, total: int, what: str) -> Applied:
-        """Apply a stack unless its plan is empty.
-
-        Raises:
-            Stop: the stack is refused, waits for a gate, or failed.
-        """
-        changes, seconds = Counter[str](), planned.seconds
-        if not planned.empty:
-            refresh = refreshes.options(refresh=planned.refreshed)
-            options = ("--yes", "--skip-preview", "--policy-pack", paths.policy_pack(), *refresh)
-            run = watched(
-                self.engine,
-                "up",
-                planned.stack,
-                *options,
-                title=title,
-                resume=refreshes.verb(refresh=planned.refreshed),
-                total=total,
-                what=what,
-                advice=self.advice,
-                screen=screen,
-            )
-            changes, seconds = run.progress.changes, seconds + run.duration_seconds
-        ended(screen.console, title, seconds, summary.counted(changes))
-        return Applied(changes=changes, seconds=seconds)
-
-    def clusters(self) -> None:
-        """Create or restart the clusters of a rehearsal; clusters removed from the data stay until they are empty."""
-        screen, names = Screen(self.console), local_region.clusters(self.environment)
-        stack = f"{self.environment.name}.{BOOTSTRAP}"
-        planned = self.plan(stack, screen)
-        plan_checks.require_confirmation(self.environment.name, [planned], self.confirmed)
-        done = self.apply(planned, screen, title="clusters", total=len(names), what="clusters")
-        self.changes[stack], self.durations["clusters"] = done.changes, done.seconds
-        if not done.changes:
-            with phase(self.console, "clusters, restart of stopped components") as shown:
-                local_region.revive(self.environment, self.engine.variables)
-            self.durations["clusters"] += shown.duration_seconds
-
-    def end_clusters(self) -> None:
-        """Delete the clusters that were removed from the data of a rehearsal, after their objects are deleted."""
-        screen = Screen(self.console)
-        planned = self.plan(f"{self.environment.name}.{BOOTSTRAP}", screen)
-        done = self.apply(planned, screen, title="removed clusters", total=len(self.ending), what="clusters")
-        self.changes[planned.stack] += done.changes
-        self.durations["clusters"] += done.seconds
-
-    def slices(self) -> None:
-        """Apply the stacks of the region in parallel, without frozen stacks; plan all of them first.
-
-        Raises:
-            Stop: a frozen stack has changes or a stack requires confirmation, and nothing is applied; or the only stack
-                failed.
-            Unfinished: some of several stacks failed, and their dependents were not started.
-        """
-        frozen = unchanged(self.environment, self.engine, self.now, refresh=self.refresh)
-        for stack in (stack for stack in self.stacks if stack in frozen):
-            ended(self.console, stack, 0.0, "frozen, no changes")
-        needs = among(stack_needs(self.environment), frozenset(self.stacks) - frozen)
-        started = time.monotonic()
-        planned = self._plans(tuple(needs))
-        outcomes = together(needs, lambda stack, screen: self._slice(stack, planned.get(stack), screen), telling=True)
-        self.changes |= {outcome.stack: outcome.result.changes for outcome in outcomes if outcome.result}
-        seconds = [outcome.result.seconds for outcome in outcomes if outcome.result]
-        self.durations |= {"region": sum(seconds) if len(needs) == 1 else time.monotonic() - started}
-        resume = f"jacquard {refreshes.verb(refresh=self.refresh)} {self.environment.name}"
-        require_done(self.environment.name, outcomes, done="applied", resume=resume)
-
-    def _plans(self, stacks: Sequence[str]) -> dict[str, Plan]:
-        """Return the plans of the stacks, without stacks that can be planned only after other stacks are applied.
-
-        Raises:
-            Stop: the first stack cannot be planned, another is refused, or confirmation is required.
-        """
-        first = stacks[:1]
-        # Most failures affect all stacks, so the first stack is planned before the others.
-        outcomes = together({stack: first if stack not in first else () for stack in stacks}, self.plan)
-
-        def later(outcome: Outcome[Plan]) -> bool:
-            # The only cause may be a missing object of another stack, such as a CRD that an operator installs.
-            stop = outcome.failure
-            waits = isinstance(stop, Stop) and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
-            return waits and outcome.stack not in first
-
-        planned = results(outcomes, tolerated=later)
-        for stack in stacks:
-            if stack not in planned:
-                show(f"{stack} cannot be planned yet; it is planned again after its dependencies are applied", "note")
-        plan_checks.require_confirmation(self.environment.name, list(planned.values()), self.confirmed)
-        return planned
-
-    def _slice(self, stack: str, planned: Plan | None, screen: Screen) -> Applied:
-        if planned is None:
-            planned = self.plan(stack, screen)
-            plan_checks.require_confirmation(self.environment.name, [planned], self.confirmed, of=stack)
-        part = stack.partition(".")[2]
-        total = self.resources[part] if part else sum(self.resources.values())
-        return self.apply(planned, screen, title=part or "region", total=total, what="resources")
-
-    def tell(self, unfinished: Unfinished, output: ResultFormat) -> None:
-        """Print the result of each stack after failures."""
-        if output is ResultFormat.TEXT:
-            summary.show_stacks(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
-        if output is not ResultFormat.JSON:
-            return
-        failures = [outcome.failure for outcome in unfinished.outcomes]
-        blocked = [failure.to_json()["held"] for failure in failures if isinstance(failure, plan_checks.BlockedError)]
-        answer = {"changes": self.changes, "seconds": self.durations, "stacks": unfinished.to_json()}
-        print_json(answer | {"held": {stack: held for stacks in blocked for stack, held in stacks.items()}})
-
-    def settle(self, timeout_seconds: float) -> RegionStatus:
-        """Wait for the node pools and return the status of the region."""
-        with phase(self.console, "node pools", self.advice) as shown:
-            status = settle(
-                lambda: assemble(self.environment, observe(self.environment)),
-                shown.region,
-                polls=_POLLS_AFTER_A_CHANGE if self.changed else 1,
-                timeout_seconds=timeout_seconds,
-            )
-            self.durations["node pools"] = shown.duration_seconds
-        if status.settled:
-            nodes = plural(sum(pool.ready for pool in status.pools), "node")
-            ended(self.console, "node pools", self.durations["node pools"], f"{nodes} ready")
-        return status
+_REHEARSAL_WAIT_SECONDS = 600.0
 
 
 def up(
@@ -259,9 +70,18 @@ def up(
         with locks.exclusively(environment, "up"):
             engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
             stacks = Apply(spec, engine, now, preview=preview, signers=signers, refresh=refresh).stacks()
-            tokens = (*(confirm or ()), *(accept or ()))
+            operator = Operator(spec, stacks)
             work = Up(
-                spec, engine, stderr(), now, judgement.resources, stacks, tokens, migrate_to=migrate_to, refresh=refresh
+                spec,
+                engine,
+                stderr(),
+                now,
+                judgement.resources,
+                operator.with_engine(stacks),
+                operator,
+                (*(confirm or ()), *(accept or ())),
+                migrate_to=migrate_to,
+                refresh=refresh,
             )
             _apply(work, output, metrics)
             patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0

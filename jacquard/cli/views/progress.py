@@ -57,6 +57,10 @@ class Phase:
         ]
         self._draw(progress.settled, max(total, progress.settled) if total else 0, what, awaited)
 
+    def awaited(self, name: str, reason: str) -> None:
+        """Show a phase without a count that waits for ``reason``."""
+        self._draw(0, 1, "runs", [(name, reason)])
+
     def region(self, status: RegionStatus) -> None:
         """Show the readiness of node pools."""
         groups = [group for pool in status.pools for group in pool.groups]

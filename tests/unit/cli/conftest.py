@@ -135,7 +135,7 @@ def change(
     """A change of a repository to preview and apply."""
     monkeypatch.setenv("JACQUARD_NOW", LATER)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
-    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.runs.applying.observe", lambda _: seen)
     git(data_folder.parent, "init", "-q", "-b", "main")
     (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
     pulumi.answer("stack export", stdout=json.dumps(STATE))

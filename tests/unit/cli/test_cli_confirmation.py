@@ -32,7 +32,7 @@ LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"
 
 @pytest.fixture(autouse=True)
 def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
-    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.runs.applying.observe", lambda _: seen)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
 
 
@@ -102,7 +102,7 @@ def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, en
 def test_a_confirmation_token_only_confirms_its_changes(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.runs.applying.Up.clusters", lambda _: None)
     engine.plan(*LOST)
     confirmed = token(invoke)
     engine.plan(*LOST, deleted("Namespace", "more"))
@@ -124,7 +124,7 @@ def test_a_confirmation_token_only_confirms_its_changes(
 def test_the_former_name_of_confirm_still_works_with_a_warning(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.runs.applying.Up.clusters", lambda _: None)
     engine.plan(*LOST)
 
     passed = invoke("up", "laptop", "--accept", token(invoke), "--timeout", "0")
@@ -187,7 +187,7 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
     """Slices, applied one at a time, each with a configured plan; by default there are changes to apply."""
     monkeypatch.setenv("JACQUARD_PARALLELISM", "1")
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
-    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.runs.applying.Up.clusters", lambda _: None)
     plans: dict[str, list[Plan | Stop]] = {}
 
     def plan_of(_engine: object, _environment: object, stack: str, **_options: object) -> Plan:

@@ -13,8 +13,9 @@ from components.specs.region.policy import PolicySpec
 from components.specs.region.state import StackLayout
 from jacquard.cli.console import stderr
 from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.runs.applying import Up
+from jacquard.cli.runs.operator import Operator
 from jacquard.cli.runs.policy_gate import refuse
-from jacquard.cli.verbs.up import Up
 from jacquard.engine.driver import Engine
 from policies import judge
 from stacks.target import stack_names
@@ -42,7 +43,8 @@ def sliced(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
 
 def work(environment: Environment, now: dt.datetime) -> Up:
     resources = judge(environment, now).resources
-    return Up(environment, Engine(environment.name, None, {}), stderr(), now, resources, stack_names(environment))
+    engine, operator = Engine(environment.name, None, {}), Operator(environment, ())
+    return Up(environment, engine, stderr(), now, resources, stack_names(environment), operator)
 
 
 def test_frozen_stacks_without_changes_are_left_out(

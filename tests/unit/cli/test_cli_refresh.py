@@ -19,7 +19,8 @@ from components.specs.region.state import StackLayout
 from jacquard.cli import local_region
 from jacquard.cli.console import stderr
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.verbs.up import Up
+from jacquard.cli.runs.applying import Up
+from jacquard.cli.runs.operator import Operator
 from jacquard.engine.driver import Engine
 from jacquard.observe.observation import Observation
 from policies import judge
@@ -33,9 +34,9 @@ GONE = "urn:pulumi:laptop::jacquard::jacquard:components:Region$kubernetes:core/
 
 @pytest.fixture(autouse=True)
 def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
-    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.runs.applying.observe", lambda _: seen)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
-    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.runs.applying.Up.clusters", lambda _: None)
 
 
 @pytest.fixture
@@ -252,6 +253,7 @@ def test_a_frozen_stack_with_lost_objects_is_refused(
         now,
         judge(frozen, now).resources,
         stack_names(frozen),
+        Operator(frozen, ()),
         refresh=True,
     )
 

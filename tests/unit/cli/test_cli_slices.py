@@ -26,8 +26,8 @@ def region(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, seen:
     """Laptop in slices, on existing reconciled clusters; returns the deleted parts."""
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     monkeypatch.setenv("JACQUARD_PARALLELISM", "2")
-    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
-    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.runs.applying.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.runs.applying.observe", lambda _: seen)
     monkeypatch.setattr("jacquard.cli.verbs.down.connect", lambda *_: Answers())
     removed: list[str] = []
     monkeypatch.setattr(local_region, "remove", lambda name, _: removed.append(name))

@@ -51,7 +51,7 @@ def local(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> Local:
     fake = Local()
     monkeypatch.setattr(local_region, "revive", fake.revive)
     monkeypatch.setattr(local_region, "remove", fake.remove)
-    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.runs.applying.observe", lambda _: seen)
     monkeypatch.setattr("jacquard.cli.verbs.down.connect", fake.connect)
     return fake
 

@@ -41,6 +41,11 @@ cluster     ready
 acme-train  1/1
 management  1/1
 
+Slices
+slice        commit
+inventory-a  555555555555  applied
+tenant-acme  555555555555  failed: VPC acme is refused
+
 Networks
 VPC   tenant  isolation  VNI    hosts          pods          egress
 acme  acme    dpf-hbn    10000  10.65.16.0/24  10.64.0.0/16  public

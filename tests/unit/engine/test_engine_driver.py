@@ -80,6 +80,20 @@ def test_the_lock_of_a_killed_engine_is_removed_and_reported(pulumi: Any, home: 
     assert not lock.exists()
 
 
+def test_a_state_of_another_machine_gets_the_kubeconfigs_of_this_one(
+    pulumi: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_KUBECONFIGS", "/here")
+    provider = {"type": "pulumi:providers:kubernetes", "inputs": {"kubeconfig": "/kubeconfigs/management.yaml"}}
+    pulumi.answer("stack export", stdout=json.dumps({"deployment": {"resources": [provider]}}))
+
+    ready = engine().prepare("laptop")
+
+    assert ready.repairs == []
+    imported = json.loads((pulumi.folder / "imported.json").read_text())["deployment"]["resources"]
+    assert imported == ready.resources == [{**provider, "inputs": {"kubeconfig": "/here/management.yaml"}}]
+
+
 @pytest.mark.usefixtures("pulumi")
 def test_an_incomplete_lock_is_removed_and_reported(home: Path) -> None:
     folder = home / "pulumi" / "state" / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop"

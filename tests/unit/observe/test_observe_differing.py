@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from live_objects import obj
 
+from components.render.region.engine.engine import UNSET_COMMIT
 from jacquard.observe.differing import Compared, compared, is_ours
 from jacquard.observe.drift import By
 from jacquard.providers.kube import ApiError
@@ -192,3 +193,17 @@ def test_an_object_without_a_record_of_its_writes_is_compared(broken: Any) -> No
 )
 def test_applied_and_marked_fields_are_ours(manager: str, annotations: dict[str, str], ours: bool) -> None:  # noqa: FBT001 - a case
     assert is_ours(live({}, entry(manager, MINE, "Apply"), annotations=annotations)) is ours
+
+
+def test_the_commit_of_a_slice_is_no_difference() -> None:
+    fields = {"stack": "one.tenant-acme", "projectRepo": "https://git.cloud.example/regions"}
+    declared = obj("pulumi.com/v1", "Stack", "tenant-acme", {**fields, "commit": UNSET_COMMIT})
+    ours = entry("jacquard", {"f:spec": {"f:stack": {}, "f:projectRepo": {}, "f:commit": {}}}, "Apply")
+
+    def there(**changed: str) -> Object:
+        return {**live({**fields, "commit": "5" * 40, **changed}, ours), "kind": "Stack"}
+
+    assert look(there(), declared) == []
+    assert [path for path, *_ in look(there(projectRepo="https://other.example/regions"), declared)] == [
+        "spec.projectRepo"
+    ]

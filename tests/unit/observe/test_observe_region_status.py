@@ -73,6 +73,7 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
         "dpu_deployments",
         "charts",
         "releases",
+        "slices",
         "vpcs",
         "storage_classes",
         "offerings",

@@ -17,6 +17,7 @@ from components.render.region.controllers.controller_metrics import (
     METAL3,
     SESSIONS,
     SPEAKERS,
+    STACKS,
     Controller,
     Installed,
     controllers,
@@ -36,6 +37,8 @@ _FAILS_WINDOW, _FAILS_HOLD = "1h", "30m"
 """A controller repeats a failed object after at most 1,000 seconds, so that a window has several attempts
 (kubernetes/client-go:util/workqueue/default_rate_limiters.go)."""
 _SESSIONS_HOLD = "2m"
+_SLICE_HOLD = "10m"
+"""The operator repeats a failed run for two minutes, and a run takes minutes."""
 _RENEWED_HOLD = "120m"
 """Kamaji renews a certificate within seconds, a day before it expires (KAM:controllers/
 certificate_lifecycle_controller.go)."""
@@ -74,6 +77,7 @@ def _rules(
         *(_sessions() if sessions else ()),
         *((_ironic(),) if METAL3 in jobs else ()),
         *((_certificates(),) if KAMAJI in jobs else ()),
+        *((_slices(),) if STACKS in jobs else ()),
     ]
     return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=NAMESPACE, labels={})
 
@@ -167,4 +171,15 @@ def _certificates() -> dict[str, Any]:
         f"sum by (tcp_namespace, tcp_name) ({due}) > 0",
         "Kamaji did not renew a certificate of a control plane, which expires within a day or cannot be read.",
         hold=_RENEWED_HOLD,
+    )
+
+
+def _slices() -> dict[str, Any]:
+    # Of the operator's gauges about Stacks, only two are registered (PKO:operator/internal/controller/pulumi).
+    return alert(
+        "SliceNotApplied",
+        "warning",
+        f'max by (name) (stacks_failing{{job="{STACKS}"}}) == 1',
+        "The last run of a slice failed, and the change of its commit is not or only partly applied; see its Stack.",
+        hold=_SLICE_HOLD,
     )

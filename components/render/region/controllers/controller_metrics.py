@@ -110,7 +110,7 @@ def _of_chart(name: str, component: str = "") -> dict[str, str]:
 
 ADDRESSES, SPEAKERS, SESSIONS = "metallb-controller", "metallb-speaker", "frr-k8s"
 """Parts of MetalLB; the last one exports the metrics of BGP sessions."""
-METAL3, KAMAJI = "baremetal-operator", "kamaji"
+METAL3, KAMAJI, STACKS = "baremetal-operator", "kamaji", "pulumi-kubernetes-operator"
 PODS: tuple[ControllerPods, ...] = (
     _provider("cluster-api", "v1.13.5", "CAPI:config/manager/manager.yaml, config/default/kustomization.yaml"),
     _provider("bootstrap-kubeadm", "v1.13.5", "CAPI:bootstrap/kubeadm/config/manager/manager.yaml"),
@@ -168,6 +168,14 @@ PODS: tuple[ControllerPods, ...] = (
         port=8080,
         tls=False,
         source="VictoriaMetrics/helm-charts:charts/victoria-metrics-operator/templates/server.yaml",
+    ),
+    ControllerPods(
+        of=STACKS,
+        version="2.9.0",
+        labels=_of_chart(STACKS),
+        port=8383,
+        source="PKO:deploy/helm/pulumi-operator/templates/deployment.yaml, operator/cmd/main.go",
+        reviewer=STACKS,
     ),
 )
 

@@ -12,6 +12,7 @@ from jacquard.observe.region_status import RegionStatus
 
 _GOOD, _BAD, _QUIET = "green", "yellow", "dim"
 _REASONS_SHOWN = 12
+_COMMIT_DIGITS = 12
 
 
 def show(console: Console, status: RegionStatus) -> None:
@@ -72,6 +73,7 @@ def _all(status: RegionStatus) -> Iterator[Table]:
     yield _dpus(status)
     yield _charts(status)
     yield _releases(status)
+    yield _slices(status)
     yield _vpcs(status)
     yield _storage(status)
     yield _offerings(status)
@@ -123,6 +125,14 @@ def _releases(status: RegionStatus) -> Table:
         items = [release for release in status.releases if release.cluster == cluster]
         reasons = "; ".join(f"{release.name} {release.why}" for release in items if release.why)
         table.add_row(cluster, _share(sum(release.ready for release in items), len(items)), Text(reasons, _BAD))
+    return table
+
+
+def _slices(status: RegionStatus) -> Table:
+    table = _table("Slices", "slice", "commit", "")
+    for item in status.slices:
+        state = Text(item.why, _BAD) if item.why else Text("applied", _GOOD)
+        table.add_row(item.name, item.commit[:_COMMIT_DIGITS], state)
     return table
 
 

@@ -238,7 +238,8 @@ def test_the_controller_has_the_image_of_its_chart_and_cannot_be_preempted(lapto
     [deployment] = [body for body in objects if body["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
 
-    assert pod["containers"][0]["image"] == f"registry.k8s.io/lws/lws:v{laptop.versions.charts[-1].version}"
+    [chart] = (chart for chart in laptop.versions.charts if chart.name == "lws")
+    assert pod["containers"][0]["image"] == f"registry.k8s.io/lws/lws:v{chart.version}"
     assert (pod["priorityClassName"], deployment["spec"]["replicas"]) == ("system-cluster-critical", 2)
     [rule] = [entry for entry in alerts(laptop.add_ons.add_ons, {}) if entry["alert"] == "ServingControllerDown"]
     assert f'deployment="{deployment["metadata"]["name"]}"' in rule["expr"]
