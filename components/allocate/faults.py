@@ -1,5 +1,7 @@
 """Edits of ``out_of_service.yaml`` that remove hosts from service or return them, and replacement hosts for pools."""
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
@@ -24,10 +26,12 @@ _HOSTS = "hosts"
 
 
 class Exchange(Struct):
-    """Effect on the pool of a host when the fault of the host is recorded or removed."""
+    """Effect on the pool of hosts when the faults of these hosts are recorded or removed."""
 
+    hosts: tuple[str, ...]
+    """Moved hosts of the pool, in natural order."""
     pool: str | None
-    """``cluster/pool`` of the host; None for an unassigned host."""
+    """``cluster/pool`` of the hosts; None for unassigned hosts."""
     stand_ins: tuple[str, ...] = ()
     """Replacement hosts assigned to the pool."""
     locks: tuple[AllocationsLock, ImagesLock] | None = None
@@ -36,34 +40,35 @@ class Exchange(Struct):
     """Reason why the pool gets no replacement hosts."""
 
 
-def with_fault(text: str, host: str, entry: dict[str, str]) -> str:
-    """Return the text of ``out_of_service.yaml`` with an entry for ``host``, sorted by name; replace an existing entry.
+def with_faults(text: str, entries: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the text of ``out_of_service.yaml`` with an entry for each host, sorted by name; replace existing entries.
 
     Args:
         text: content of the file; empty if there is no file.
-        host: name of the host.
-        entry: fields of `OutOfServiceSpec`, as text.
+        entries: fields of `OutOfServiceSpec` by name of the host, as text.
     """
 
     def edit(document: Any) -> Any:
         hosts = document.get(_HOSTS) or CommentedMap()
-        value = loaded(entry_text(entry | {"since": None}))
-        value["since"] = loaded(entry["since"])
-        if host in hosts:
-            hosts[host] = value
-        else:
-            hosts.insert(sum(natural(name) < natural(host) for name in hosts), host, value)
+        for name, fields in entries.items():
+            value = loaded(entry_text({**fields, "since": None}))
+            value["since"] = loaded(fields["since"])
+            if name in hosts:
+                hosts[name] = value
+            else:
+                hosts.insert(sum(natural(other) < natural(name) for other in hosts), name, value)
         document[_HOSTS] = hosts
         return document
 
     return edited(text or _EMPTY, edit)
 
 
-def without_fault(text: str, host: str) -> str:
-    """Return the text of ``out_of_service.yaml`` without the entry of ``host``."""
+def without_faults(text: str, hosts: Collection[str]) -> str:
+    """Return the text of ``out_of_service.yaml`` without the entries of ``hosts``."""
 
     def edit(document: Any) -> Any:
-        del document[_HOSTS][host]
+        for host in hosts:
+            del document[_HOSTS][host]
         return document
 
     return edited(text, edit)
@@ -81,15 +86,31 @@ def with_faults_of(environment: Environment, text: str) -> Environment:
     return environment.model_copy(update={"out_of_service": spec.hosts})
 
 
-def exchange(environment: Environment, host: str) -> Exchange:
-    """Return the replacement hosts for the pool of ``host``. A failed replacement does not undo the recorded fault."""
-    before = environment.allocations.hosts
-    pool = before.get(host)
-    if pool is None or host not in environment.out_of_service:
-        return Exchange(pool=pool)
+def exchanges(environment: Environment, hosts: Collection[str]) -> list[Exchange]:
+    """Return the replacement hosts for each pool of ``hosts``, by name of the pool; unassigned hosts are the last.
+
+    The lock files of a pool contain the replacement hosts of the pools before it. A failed replacement does not undo
+    the recorded faults.
+    """
+    members: dict[str, list[str]] = defaultdict(list)
+    for host in sorted(hosts, key=natural):
+        members[environment.allocations.hosts.get(host, "")].append(host)
+    found = []
+    for pool in sorted(members, key=lambda pool: (not pool, natural(pool))):
+        done = _exchange(environment, pool or None, tuple(members[pool]))
+        if done.locks:
+            numbers, pins = done.locks
+            environment = environment.model_copy(update={"allocations": numbers, "image_pins": pins})
+        found.append(done)
+    return found
+
+
+def _exchange(environment: Environment, pool: str | None, hosts: tuple[str, ...]) -> Exchange:
+    if pool is None or environment.out_of_service.keys().isdisjoint(hosts):
+        return Exchange(hosts=hosts, pool=pool)
     try:
         locks = replace_hosts(environment, pool)
     except SpecError as error:
-        return Exchange(pool=pool, why_none="; ".join(problem.text for problem in error.problems))
-    replacements = sorted(locks[0].hosts.keys() - before.keys(), key=natural)
-    return Exchange(pool=pool, stand_ins=tuple(replacements), locks=locks)
+        return Exchange(hosts=hosts, pool=pool, why_none="; ".join(problem.text for problem in error.problems))
+    replacements = sorted(locks[0].hosts.keys() - environment.allocations.hosts.keys(), key=natural)
+    return Exchange(hosts=hosts, pool=pool, stand_ins=tuple(replacements), locks=locks)

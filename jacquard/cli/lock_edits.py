@@ -1,10 +1,10 @@
 """Edits of lock files and host states by commands; the result is checked before it is written."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.allocate.faults import Exchange, exchanges, with_faults, with_faults_of, without_faults
 from components.allocate.host_moves import Move, entry
 from components.lookups.host_states.table import LifecycleState
 from components.rules.checks import check, errors, new_problems
@@ -45,36 +45,45 @@ def write(
     edit.write(texts)
 
 
-def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Environment, Exchange, list[str]]:
-    """Write the transition ``move``; return the changed environment, the effect on the pool and the diff of files.
+def move_hosts(edit: Edit, spec: Environment, moves: Sequence[Move]) -> tuple[list[Exchange], list[str]]:
+    """Write the transitions of different hosts; return the effects on their pools and the diff of files.
 
     Raises:
         SpecError: `check` would report a new problem; contains all of them.
         Stop: a policy would refuse an object; contains all violations.
     """
-    name, home = move.host.host, paths.environments() / spec.name
-    path = home / OUT_OF_SERVICE
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    if move.to is not LifecycleState.PRODUCTION:
-        after = with_fault(before, name, entry(spec, move, settings.now()))
-    else:
-        after = without_fault(before, name) if name in spec.out_of_service else before
-    changed, texts = (with_faults_of(spec, after), {path: after}) if after != before else (spec, {})
+    home = paths.environments() / spec.name
+    before, after = _faults(home / OUT_OF_SERVICE, spec, moves)
+    changed, texts = (with_faults_of(spec, after), {home / OUT_OF_SERVICE: after}) if after != before else (spec, {})
     diff = file_changes(f"{spec.name}/{OUT_OF_SERVICE}", before, after)
-    if move.evidence is not None:
-        record = move.evidence.record.model_copy(update={"by": move.by})
-        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: record}})
+    records = {
+        move.host.host: move.evidence.record.model_copy(update={"by": move.by}) for move in moves if move.evidence
+    }
+    if records:
+        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, **records}})
         tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
-        known = tests.read_text(encoding="utf-8") if tests.exists() else ""
+        diff += file_changes(f"{spec.name}/{HOST_TESTS}", _text(tests), text)
         texts[tests] = text
-        diff += file_changes(f"{spec.name}/{HOST_TESTS}", known, text)
-    done = exchange(changed, name)
-    if done.locks:
-        diff += changes(spec, *done.locks)
-        changed, lock_texts = with_locks(changed, *done.locks)
+    done = exchanges(changed, [move.host.host for move in moves])
+    if locks := [item.locks for item in done if item.locks]:
+        diff += changes(spec, *locks[-1])
+        changed, lock_texts = with_locks(changed, *locks[-1])
         texts |= lock_texts
     write(edit, spec, changed, texts)
-    return changed, done, diff
+    return done, diff
+
+
+def _faults(path: Path, spec: Environment, moves: Sequence[Move]) -> tuple[str, str]:
+    """Return the text of ``out_of_service.yaml`` before and after ``moves``."""
+    before, now = _text(path), settings.now()
+    away = {move.host.host: entry(spec, move, now) for move in moves if move.to is not LifecycleState.PRODUCTION}
+    back = [move.host.host for move in moves if move.host.host not in away and move.host.host in spec.out_of_service]
+    after = with_faults(before, away) if away else before
+    return before, without_faults(after, back) if back else after
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def require_acceptable(before: Environment, after: Environment, now: dt.datetime | None = None) -> None:

@@ -218,9 +218,10 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "host",
             "jacquard.cli.verbs.data.host:host",
-            "Move a host to another state of its life cycle.",
+            "Move hosts to another state of their life cycle.",
             (
                 'jacquard host edge-1 a01-u03 --to triage --reason "GPU 5 fell off the bus"',
+                'jacquard host edge-1 --rack a01 --to triage --reason "rack a01 lost power"',
                 "jacquard host edge-1 a01-u03 --to production --evidence report.json",
             ),
         ),

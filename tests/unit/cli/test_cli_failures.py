@@ -36,7 +36,7 @@ USAGE = {
         "CLUSTER: there is no cluster 'acme-train:infer' (clusters: acme-train, globex-lab); did you mean "
         "'acme-train/infer'?"
     ),
-    "host laptop a01 --to rma": "host 'a01' is unknown; it is a rack, write one of its hosts, such as a01-u01",
+    "host laptop a01 --to rma": "host 'a01' is unknown; it is a rack, write --rack a01",
     "check --format": "option '--format' requires an argument; see 'jacquard --help'",
     "check --format jsn": (
         "--format: must be one of text, json, sarif, junit, github, gitlab (got 'jsn'); did you mean 'json'?"

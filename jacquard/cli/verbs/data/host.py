@@ -1,32 +1,39 @@
-"""``jacquard host``: moves a host to another state of its life cycle."""
+"""``jacquard host``: moves hosts to another state of their life cycle."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from components.allocate.faults import Exchange
 from components.allocate.host_moves import Move, objections
-from components.lookups.host_states.table import LifecycleState, state_of
-from components.reports.hosts.release import release_steps
+from components.lookups.host_states.table import LifecycleState
 from components.specs.environment import Environment
 from components.specs.hosts.host_report import ReportFile, read_report
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import suggestion
 from jacquard.cli import arguments, data, lock_edits
-from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.views.changes import moved_hosts
 from jacquard.cli.views.changes.lock_changes import show_diff
 from jacquard.machine import settings
 from jacquard.machine.errors import explained
 
-_Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
+_MOST_REASONS = 10
+_Hosts = Annotated[list[str] | None, typer.Argument(metavar="HOST", help="Names of hosts of the inventory.")]
+_Rack = Annotated[
+    str | None, typer.Option("--rack", metavar="RACK", help="Instead of HOST: all hosts of this rack in production.")
+]
+_Hall = Annotated[
+    str | None, typer.Option("--hall", metavar="HALL", help="Instead of HOST: all hosts of this hall in production.")
+]
 _To = Annotated[
     LifecycleState | None, typer.Option("--to", metavar="STATE", help=f"Next state: {', '.join(LifecycleState)}.")
 ]
 _Reason = Annotated[
     str | None,
-    typer.Option("--reason", metavar="TEXT", help="Reason; required when the host leaves production, then optional."),
+    typer.Option("--reason", metavar="TEXT", help="Reason; required when hosts leave production, then optional."),
 ]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
 _By = Annotated[
@@ -34,12 +41,16 @@ _By = Annotated[
     typer.Option(
         "--by",
         metavar="NAME",
-        help="Person or pipeline that moves the host; required for states in host_movers of policy.yaml.",
+        help="Person or pipeline that moves the hosts; required for states in host_movers of policy.yaml.",
     ),
 ]
 _Evidence = Annotated[
     Path | None,
-    typer.Option("--evidence", metavar="FILE", help="With --to production: report of a passed test, as JSON."),
+    typer.Option(
+        "--evidence",
+        metavar="FILE",
+        help="With --to production: report of a passed test, as JSON; a folder with HOST.json for several hosts.",
+    ),
 ]
 _Out = Annotated[str | None, typer.Option("--out", hidden=True)]
 _Back = Annotated[bool, typer.Option("--back", hidden=True)]
@@ -47,48 +58,60 @@ _Back = Annotated[bool, typer.Option("--back", hidden=True)]
 
 def host(
     environment: arguments.Env,
-    name: _Host,
+    names: _Hosts = None,
     *,
     to: _To = None,
     reason: _Reason = None,
     ticket: _Ticket = None,
+    rack: _Rack = None,
+    hall: _Hall = None,
     by: _By = None,
     evidence: _Evidence = None,
     output: arguments.FormatOption = Format.TEXT,
     out: _Out = None,
     back: _Back = False,
 ) -> None:
-    """Move a host to another state of its life cycle.
+    """Move hosts to another state of their life cycle.
 
-    Edits out_of_service.yaml, and host_tests.yaml for a host that returns to production: a return requires the report
-    of a passed test. Only the transitions of the life cycle are accepted.
+    Edits out_of_service.yaml, and host_tests.yaml for hosts that return to production: a return requires the report
+    of a passed test. Only the transitions of the life cycle are accepted. With several hosts, either all of them are
+    moved or none.
 
-    If the host leaves production, its pool gets free hosts of the same failure domain for its missing nodes. Without
-    free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays
-    assigned to the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
-    A node keeps running on the host: the output lists the steps that remove exactly this node and then the host.
+    If hosts leave production, their pools get free hosts of the same failure domain for the missing nodes. Without
+    free hosts, a pool uses its spares or stays short of nodes; the output reports the result. The hosts stay
+    assigned to the pool, and are surplus hosts after their return. Review the change like any other; 'up' applies it.
+    Nodes keep running on the hosts: for one host, the output lists the steps that remove exactly its node and then
+    the host.
     """
     target = _required(to, out, back=back)
-    proof = None if evidence is None else _read(environment, evidence)
     with data.editing("host", environment) as edit:
         spec = data.load(environment)
-        move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, by=by, evidence=proof)
-        if wrong := objections(spec, move, settings.now()):
-            raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
-        _, done, diff = lock_edits.move_host(edit, spec, move)
-    old, away = state_of(spec, name), target is not LifecycleState.PRODUCTION
-    steps = release_steps(spec, name, done.pool) if done.pool and away else ()
+        hosts = _selected(spec, names or [], rack, hall, target)
+        moves = [
+            Move(host=row, to=target, reason=reason, ticket=ticket, by=by, evidence=proof)
+            for row, proof in zip(hosts, _reports(environment, evidence, hosts), strict=True)
+        ]
+        now = settings.now()
+        _require_none(text for move in moves for text in objections(spec, move, now))
+        done, diff = lock_edits.move_hosts(edit, spec, moves)
     if output is Format.JSON:
-        states = {"from": old, "to": target, "evidence": proof.digest if proof else None}
-        result = {"environment": environment, "host": name, **states, "pool": done.pool, "stand_ins": done.stand_ins}
-        print_json(result | {"why_none": done.why_none, "steps": steps, "diff": diff})
+        print_json({"environment": environment, **moved_hosts.to_json(spec, moves, done), "diff": diff})
         return
-    next_steps = [f"to remove {name} from {done.pool}:"] if steps else []
-    next_steps += [f"  {number}. {step}" for number, step in enumerate(steps, start=1)]
-    sentence = "is in production; its test is recorded" if old is target and not away else ""
-    show_diff(stdout(), diff, [f"{name} {sentence or _sentence(environment, done, away=away)}", *next_steps])
-    if done.why_none:
-        show(done.why_none, "note")
+    show_diff(stdout(), diff, moved_hosts.lines(spec, moves, done))
+    for item in done:
+        if item.why_none:
+            show(item.why_none, "note")
+
+
+def _require_none(reasons: Iterable[str]) -> None:
+    """Pass if there are no reasons against the moves.
+
+    Raises:
+        Stop: with the first reasons.
+    """
+    if wrong := list(dict.fromkeys(reasons)):
+        more = [f"... and {len(wrong) - _MOST_REASONS} more"] if len(wrong) > _MOST_REASONS else []
+        raise Stop("\n".join([*wrong[:_MOST_REASONS], *more]), ExitCode.BAD_DATA)
 
 
 def _required(to: LifecycleState | None, out: str | None, *, back: bool) -> LifecycleState:
@@ -109,46 +132,74 @@ def _required(to: LifecycleState | None, out: str | None, *, back: bool) -> Life
     return to
 
 
-def _known(environment: Environment, name: str) -> HostSpec:
-    """Return the row of the host ``name``.
+def _selected(
+    environment: Environment, names: list[str], rack: str | None, hall: str | None, to: LifecycleState
+) -> list[HostSpec]:
+    """Return the rows of the hosts to move. A rack or a hall selects its hosts in production.
 
     Raises:
-        Stop: the inventory has no such host.
+        Stop: the arguments name no host, or something else than hosts.
     """
-    hosts = {item.host: item for item in environment.hosts}
-    if name not in hosts:
-        in_rack = [item.host for item in environment.hosts if item.rack == name]
-        hint = (
-            f"; it is a rack, write one of its hosts, such as {in_rack[0]}"
-            if in_rack
-            else suggestion(name, list(hosts))
-        )
-        hint = hint or f"; the inventory of {environment.name} lists its hosts"
-        msg = f"host '{name}' is unknown{hint}"
+    if [bool(names), rack is not None, hall is not None].count(True) != 1:
+        msg = "write either names of hosts, --rack RACK or --hall HALL"
         raise Stop(msg, ExitCode.BAD_DATA)
-    return hosts[name]
+    if names:
+        rows = {row.host: row for row in environment.hosts}
+        _require_none(_unknown(environment, name, rows) for name in names if name not in rows)
+        return [rows[name] for name in dict.fromkeys(names)]
+    if to is LifecycleState.PRODUCTION:
+        msg = "--rack and --hall select hosts in production; name the hosts that return"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    return _in_production(environment, "rack", rack) if rack is not None else _in_production(environment, "hall", hall)
 
 
-def _read(environment: str, path: Path) -> ReportFile:
-    """Return the test report in ``path``.
+def _in_production(environment: Environment, where: str, name: str | None) -> list[HostSpec]:
+    """Return the rows of the hosts in production in a rack or a hall; report the number of its other hosts.
 
     Raises:
-        Stop: the file cannot be read.
-        SpecError: the file is not a test report.
+        Stop: there are none.
     """
-    try:
-        return read_report(environment, str(path), path.read_bytes())
-    except OSError as error:
-        msg = f"--evidence {explained(error)}; name a file with the report of a passed test"
-        raise Stop(msg, ExitCode.BAD_DATA) from None
+    inside = [row for row in environment.hosts if getattr(row, where) == name]
+    selected = [row for row in inside if row.host not in environment.out_of_service]
+    if not selected:
+        names = sorted({getattr(row, where) for row in environment.hosts})
+        hint = suggestion(str(name), names) or f"; the inventory of {environment.name} lists its hosts"
+        known = f"no host of '{name}' is in production; to move its hosts on, name them"
+        none = f"'{name}' has no hosts{hint}"
+        msg = f"--{where}: {known if inside else none}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if others := len(inside) - len(selected):
+        show(f"{where} {name}: not moved because already out of service: {plural(others, 'host')}", "note")
+    return selected
 
 
-def _sentence(environment: str, done: Exchange, *, away: bool) -> str:
-    if done.pool is None:
-        return "is unassigned; no pool is affected" if away else "is unassigned and available to pools again"
-    if not away:
-        release = f"jacquard allocate {environment} --release-hosts {done.pool}"
-        return f"is a host of {done.pool} again; to release surplus hosts: {release}"
-    if done.stand_ins:
-        return f"is out of service in {done.pool}, which gets {', '.join(done.stand_ins)}"
-    return f"is out of service in {done.pool}, which gets no other host"
+def _unknown(environment: Environment, name: str, rows: Mapping[str, HostSpec]) -> str:
+    """Return the error about a name that no host has."""
+    if any(row.rack == name for row in rows.values()):
+        hint = f"; it is a rack, write --rack {name}"
+    else:
+        hint = suggestion(name, list(rows)) or f"; the inventory of {environment.name} lists its hosts"
+    return f"host '{name}' is unknown{hint}"
+
+
+def _reports(environment: str, path: Path | None, hosts: list[HostSpec]) -> list[ReportFile | None]:
+    """Return the test report of each host in ``path``: a file, or a folder with the files of several hosts.
+
+    Raises:
+        Stop: a file cannot be read; contains the first reasons.
+        SpecError: a file is not a test report.
+    """
+    if path is None:
+        return [None for _ in hosts]
+    if len(hosts) > 1 and not path.is_dir():
+        msg = f"--evidence must be a folder with HOST.json for each of several hosts (got '{path}')"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    files = [path / f"{row.host}.json" if path.is_dir() else path for row in hosts]
+    texts, wrong = [], []
+    for file in files:
+        try:
+            texts.append(file.read_bytes())
+        except OSError as error:
+            wrong.append(f"--evidence {explained(error)}; name a file with the report of a passed test")
+    _require_none(wrong)
+    return [read_report(environment, str(file), raw) for file, raw in zip(files, texts, strict=True)]

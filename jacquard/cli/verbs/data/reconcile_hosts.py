@@ -65,14 +65,11 @@ def reconcile_hosts(
 
 def _moved(environment: str, failed: list[FailedHost], by: str | None) -> list[str]:
     """Move hosts to triage; return the diff of files."""
-    diff = []
     with data.editing("reconcile-hosts", environment) as edit:
         spec = data.load(environment)
         rows = {host.host: host for host in spec.hosts}
-        for item in failed:
-            move = Move(host=rows[item.host], to=LifecycleState.TRIAGE, reason=item.reason, by=by)
-            spec, _, lines = lock_edits.move_host(edit, spec, move)
-            diff += lines
+        moves = [Move(host=rows[item.host], to=LifecycleState.TRIAGE, reason=item.reason, by=by) for item in failed]
+        _, diff = lock_edits.move_hosts(edit, spec, moves)
     return diff
 
 

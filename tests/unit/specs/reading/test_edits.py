@@ -6,7 +6,7 @@ from difflib import ndiff
 
 import pytest
 
-from components.allocate.faults import with_fault, without_fault
+from components.allocate.faults import with_faults, without_faults
 from components.specs.reading.edits import edited
 
 TEXT = """\
@@ -37,11 +37,11 @@ def changes(after: str) -> list[str]:
 
 @pytest.mark.parametrize("host", ["a00-u01", "a01-u03", "a01-u05", "a09-u01"])
 def test_an_added_entry_changes_no_neighbour(host: str) -> None:
-    assert changes(with_fault(TEXT, host, NEW)) == [f"+   {host}: {LINE}"]
+    assert changes(with_faults(TEXT, {host: NEW})) == [f"+   {host}: {LINE}"]
 
 
 def test_an_entry_is_added_in_order_of_names() -> None:
-    after = with_fault(TEXT, "a01-u03", NEW)
+    after = with_faults(TEXT, {"a01-u03": NEW})
 
     assert f'    lines of text"}}\n  a01-u03: {LINE}\n  # about the next\n  a01-u04:\n' in after
 
@@ -55,11 +55,11 @@ def test_an_entry_is_added_in_order_of_names() -> None:
     ],
 )
 def test_an_entry_is_removed_with_exactly_its_lines(host: str, gone: list[str]) -> None:
-    assert changes(without_fault(TEXT, host)) == [f"- {line}" for line in gone]
+    assert changes(without_faults(TEXT, [host])) == [f"- {line}" for line in gone]
 
 
 def test_an_entry_that_is_replaced_becomes_one_line() -> None:
-    after = with_fault(TEXT, "a01-u02", NEW)
+    after = with_faults(TEXT, {"a01-u02": NEW})
 
     assert after == TEXT.replace('{state: rma, since: 2026-11-01, reason: "two\n    lines of text"}\n', LINE)
 
