@@ -8,16 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from broken_nodes import CHECK, counted_repairs
 from environment_data import ENVIRONMENTS
 from fake_inventory import netbox_with_a_new_host
 from local_region import JACQUARD, LocalRegion, processes_of
+from lost_power import hasty_health_checks, node_uids, power_lost, ready_nodes
 from repositories import COMMIT, committed, git
-from walkthrough import HOW_TOS, RETIRED_REGION, Command, Edit, Script, steps
+from unavailable_nodes import uids
+from walkthrough import HOW_TOS, LOST_HALL, RETIRED_REGION, Command, Edit, Script, lost_hall, steps
+from watches import watched_uids
 
+from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+CLUSTER = "first-train"
+UNREADY_SECONDS = 6
 LAST = "retire-a-tenant"
 """Page that removes the tenant which the other pages use."""
 
@@ -55,20 +62,39 @@ def _remove_vms(region: LocalRegion) -> None:
         assert confirmed.code == 0, confirmed.text
 
 
-@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST, RETIRED_REGION}), LAST])
+def test_a_hall_that_loses_power_returns_with_all_machines_and_nodes(region: LocalRegion, tmp_path: Path) -> None:
+    """The first page, because others use up hosts and delete nodes."""
+    project, before = region.environments.parent, (uids(region), node_uids(region, CLUSTER))
+    outage, after = lost_hall()
+
+    with hasty_health_checks(region, CLUSTER, UNREADY_SECONDS), counted_repairs(region, CLUSTER, tmp_path / "repairs"):
+        with power_lost(region, CLUSTER):
+            _follow(region, project, outage)
+            assert ready_nodes(region, CLUSTER) == 0
+        _follow(region, project, after)
+
+    assert (uids(region), node_uids(region, CLUSTER)) == before
+    assert ready_nodes(region, CLUSTER) == len(before[1])
+    assert watched_uids(tmp_path / "repairs") == set()
+    limits = [check["spec"]["remediation"]["triggerIf"] for check in region.api().list(*CHECK)]
+    assert {*map(tuple, limits)} == {("unhealthyLessThanOrEqualTo",)}
+    assert load_environment("edge-1", region.environments).out_of_service == {}
+
+
+@pytest.mark.parametrize("page", [*sorted({*HOW_TOS} - {LAST, LOST_HALL, RETIRED_REGION}), LAST])
 def test_the_page_does_as_it_says(region: LocalRegion, page: str) -> None:
     project = region.environments.parent
     if page == LAST:
         _remove_vms(region)
     with netbox_with_a_new_host("edge-1", region.environments) as variables:
         region.variables.update(variables)
-        _follow(region, project, page)
+        _follow(region, project, steps(f"how-to/{page}.md"))
     git(project, "add", "environments")
     git(project, *COMMIT, "--allow-empty")
 
 
-def _follow(region: LocalRegion, project: Path, page: str) -> None:
-    for step in steps(f"how-to/{page}.md"):
+def _follow(region: LocalRegion, project: Path, page: list[Command | Edit | Script]) -> None:
+    for step in page:
         match step:
             case Edit():
                 step.apply(project)

@@ -16,6 +16,10 @@ HOW_TOS = tuple(sorted(page.stem for page in (paths.ROOT / "docs" / "how-to").gl
 """Pages for single tasks, each of which starts from the region of the tutorial."""
 RETIRED_REGION = "retire-a-region"
 """Page that requires a fleet, and refers to the page about tenants."""
+LOST_HALL = "survive-the-loss-of-a-hall"
+"""Page about hosts without power."""
+POWER_RETURNS = "## 5. When the power returns"
+"""Heading of the page about a lost hall before which the power returns."""
 TWO_REGIONS = """\
 schema_version: 1
 regions:
@@ -65,7 +69,18 @@ class Edit:
 
 def steps(page: str) -> list[Command | Edit | Script]:
     """Return the steps of ``docs/PAGE`` in order; blocks in other languages are only examples."""
-    text = (paths.ROOT / "docs" / page).read_text(encoding="utf-8")
+    return _steps((paths.ROOT / "docs" / page).read_text(encoding="utf-8"))
+
+
+def lost_hall() -> tuple[list[Command | Edit | Script], list[Command | Edit | Script]]:
+    """Return the steps of the page about a lost hall, before and after the power returns."""
+    text = (paths.ROOT / "docs" / "how-to" / f"{LOST_HALL}.md").read_text(encoding="utf-8")
+    before, heading, after = text.partition(f"{POWER_RETURNS}\n")
+    assert heading, f"{LOST_HALL}.md has no heading {POWER_RETURNS!r}"
+    return _steps(before), _steps(after)
+
+
+def _steps(text: str) -> list[Command | Edit | Script]:
     found: list[Command | Edit | Script] = []
     for kind, block in _BLOCK.findall(text):
         match kind:

@@ -22,7 +22,7 @@ from jacquard.cli.errors import ExitCode
 Invoke = Callable[..., Result]
 ENGINE = {"up", "down", "preview", "status", "facts", "drift"}
 """Verbs that need the engine or a cluster."""
-TOOLS = ("kubectl", "pulumi stack")
+TOOLS = ("kubectl", "pulumi stack", "jacquard up")
 """Programs that need them too."""
 
 
@@ -75,6 +75,10 @@ def new_host(region: Environment) -> bool:
     return len(region.hosts) == 13 and "a05-u01" in {host.host for host in region.hosts}
 
 
+def returned(region: Environment) -> bool:
+    return unchanged(region) and region.out_of_service == {} and len(region.host_tests) == len(region.hosts)
+
+
 def empty(region: Environment) -> bool:
     return region.tenants == () and region.allocations.hosts == {}
 
@@ -84,6 +88,7 @@ RESULTS: dict[str, Callable[[Environment], bool]] = {
     "add-a-tenant": two_tenants,
     "order-vms": machine,
     "take-out-a-host": spare,
+    "survive-the-loss-of-a-hall": returned,
     "upgrade-kubernetes": rolled,
     "upgrade-jacquard": unchanged,
     "retire-a-tenant": empty,

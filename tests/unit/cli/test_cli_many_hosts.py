@@ -119,6 +119,31 @@ def test_hosts_return_together_with_one_report_each(invoke: Invoke, faults: Path
     assert newer.stdout == "2 hosts are in production; their tests are recorded\n"
 
 
+def nodes(folder: Path) -> dict[str, int]:
+    """Return the number of nodes of each rollout group of pool train."""
+    groups = load_environment("edge-1", folder).allocations.groups
+    return {key: group.nodes for key, group in groups.items() if "/train/" in key}
+
+
+def test_nodes_of_a_lost_hall_get_hosts_in_another_one_and_leave_the_lost_hall_first(
+    invoke: Invoke, data_folder: Path
+) -> None:
+    tenant = data_folder / "edge-1" / "tenants" / "first.yaml"
+    for arguments in (("new", "edge-1", "--halls", "a,b"), ("allocate", "edge-1")):
+        assert invoke(*arguments).exit_code == 0
+    assert nodes(data_folder) == {"first-train/train/a01": 4}
+
+    assert invoke("host", "edge-1", "--hall", "a", *TRIAGE).exit_code == 0
+    tenant.write_text(tenant.read_text().replace("nodes: 4}", "nodes: 8}"))
+    grown = invoke("allocate", "edge-1")
+    assert (grown.exit_code, nodes(data_folder)) == (0, {"first-train/train/a01": 4, "first-train/train/b01": 4})
+    tenant.write_text(tenant.read_text().replace("nodes: 8}", "nodes: 4}"))
+    shrunk = invoke("allocate", "edge-1")
+
+    assert (shrunk.exit_code, nodes(data_folder)) == (0, {"first-train/train/a01": 0, "first-train/train/b01": 4})
+    assert invoke("check", "edge-1").exit_code == 0
+
+
 FEW = "--rack and --hall select hosts in production; name the hosts that return"
 WRONG: dict[tuple[str, ...], str] = {
     TRIAGE: "write either names of hosts, --rack RACK or --hall HALL",
