@@ -9,7 +9,7 @@ from components.rules import checks
 from components.specs.reading.loader import CATALOG
 from components.specs.struct import Struct, replace
 from jacquard.audits.data import JudgedData, judged_data
-from jacquard.previews.base_commits import commit_of, git
+from jacquard.previews.base_commits import commit_of, git, repository_of
 from jacquard.previews.bases import data_at
 from policies.result_data import to_json
 from policies.results import Decision, Result, Source, State, against, decision, of_problem
@@ -71,7 +71,7 @@ def replay(environments: Path, name: str, span: str) -> Iterator[Replayed]:
         BaseError: git is missing, there is no repository, or it does not contain a commit.
     """
     home = environments.resolve()
-    top = Path(git(home, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    top = repository_of(home)
     data = home.relative_to(top).as_posix()
     first, _, last = span.partition(_SEPARATOR)
     first, last = commit_of(top, first), commit_of(top, last or "HEAD")

@@ -17,6 +17,15 @@ class BaseError(Exception):
     """The base cannot be determined; the message contains the reason and the remedy."""
 
 
+def repository_of(folder: Path) -> Path:
+    """Return the root of the repository that contains ``folder``.
+
+    Raises:
+        BaseError: git is missing, or there is no repository.
+    """
+    return Path(git(folder, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+
+
 def merge_base(top: Path, ref: str) -> str:
     """Return the full hash of the newest common ancestor of ``ref`` and the head of the repository ``top``.
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.specs.struct import Struct
-from jacquard.previews.base_commits import BaseError, git, merge_base
+from jacquard.previews.base_commits import BaseError, git, merge_base, repository_of
 
 CODE = "components"
 """Folder of a clone with the code that renders objects."""
@@ -53,7 +53,7 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         BaseError: git is missing, there is no repository, ``ref`` is not a commit, or it has no environments.
     """
     home = environments.resolve()
-    top = Path(git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    top = repository_of(home.parent)
     commit = merge_base(top, ref)
     data = home.relative_to(top).as_posix()
     installed = root.resolve() != top

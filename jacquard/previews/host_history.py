@@ -8,7 +8,7 @@ import yaml
 
 from components.reports.hosts.failure_history import Revision
 from components.specs.reading.loader import OUT_OF_SERVICE
-from jacquard.previews.base_commits import answer, commit_of, git
+from jacquard.previews.base_commits import answer, commit_of, git, repository_of
 
 _SEPARATOR = ".."
 
@@ -26,7 +26,7 @@ def revisions(folder: Path, span: str) -> tuple[list[Revision], dt.datetime]:
         BaseError: git is missing, there is no repository, or it does not contain a commit.
     """
     home = folder.resolve()
-    top = Path(git(home, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    top = repository_of(home)
     file = (home.relative_to(top) / OUT_OF_SERVICE).as_posix()
     first, _, last = span.partition(_SEPARATOR)
     first, last = commit_of(top, first), commit_of(top, last or "HEAD")

@@ -1,9 +1,7 @@
 """The commit of this clone that an operator is to apply: everything that decides about objects must be in it."""
 
-from pathlib import Path
-
 from jacquard.machine import paths
-from jacquard.previews.base_commits import BaseError, git
+from jacquard.previews.base_commits import BaseError, git, repository_of
 from jacquard.previews.bases import CODE, EXTENSIONS
 
 _SETTINGS = ":(exclude,glob)**/Pulumi.*.yaml"
@@ -17,7 +15,7 @@ def reviewed_commit() -> str:
         BaseError: there is no repository, or files of the data or the program differ from the commit.
     """
     home = paths.environments().resolve()
-    top = Path(git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    top = repository_of(home.parent)
     code = [CODE] if paths.own() is None else [EXTENSIONS, paths.PROJECT_FILE, paths.policy_pack(), "program"]
     parts = [home.relative_to(top).as_posix(), *code, _SETTINGS]
     changed = git(top, "status", "--porcelain", "--", *parts, what="list changes").splitlines()

@@ -58,6 +58,11 @@ def stack(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:
     return {"metadata": {"generation": 2}, "spec": {"commit": COMMIT}, "status": given}
 
 
+def unchanged(*names: str) -> dict[str, Plan]:
+    """Plans without changes of these stacks."""
+    return {name: Plan(stack=f"laptop.{name}", empty=True) for name in names}
+
+
 def succeeded() -> dict[str, Any]:
     return {"generation": 2, "state": "succeeded", "lastSuccessfulCommit": COMMIT}
 
@@ -152,7 +157,7 @@ def test_only_slices_with_changes_get_the_new_commit(
     commits: list[dict[str, str]],
 ) -> None:
     record(pulumi, OLDER)
-    plans |= {name: Plan(stack=f"laptop.{name}", empty=True) for name in ("engine", "foundation", *SLICES[1:])}
+    plans |= unchanged("engine", "foundation", *SLICES[1:])
 
     result = up(invoke)
 
@@ -165,7 +170,7 @@ def test_without_changes_the_stacks_keep_their_commits(
     invoke: Invoke, pulumi: FakePulumi, operator: FakeOperator, plans: dict[str, Plan | Stop]
 ) -> None:
     record(pulumi, OLDER)
-    plans |= {name: Plan(stack=f"laptop.{name}", empty=True) for name in ("foundation", "engine", *SLICES)}
+    plans |= unchanged("foundation", "engine", *SLICES)
 
     result = up(invoke)
 
@@ -239,7 +244,7 @@ def test_slices_that_were_applied_without_the_operator_get_the_commit_and_are_no
     plans: dict[str, Plan | Stop],
     commits: list[dict[str, str]],
 ) -> None:
-    plans |= {name: Plan(stack=f"laptop.{name}", empty=True) for name in ("foundation", *SLICES)}
+    plans |= unchanged("foundation", *SLICES)
 
     result = up(invoke)
 
@@ -294,7 +299,7 @@ def test_a_slice_with_changes_at_its_own_commit_is_applied_again(
     invoke: Invoke, pulumi: FakePulumi, operator: FakeOperator, plans: dict[str, Plan | Stop]
 ) -> None:
     record(pulumi, COMMIT)
-    plans |= {name: Plan(stack=f"laptop.{name}", empty=True) for name in ("engine", "foundation", *SLICES[1:])}
+    plans |= unchanged("engine", "foundation", *SLICES[1:])
 
     result = up(invoke)
 
@@ -305,7 +310,7 @@ def test_a_slice_with_changes_at_its_own_commit_is_applied_again(
 def test_a_refresh_reads_live_objects_into_the_state_before_the_operator_runs(
     invoke: Invoke, pulumi: FakePulumi, plans: dict[str, Plan | Stop]
 ) -> None:
-    plans |= {name: Plan(stack=f"laptop.{name}", empty=True) for name in ("engine", "foundation", *SLICES[1:])}
+    plans |= unchanged("engine", "foundation", *SLICES[1:])
 
     result = up(invoke, "--refresh")
 

@@ -123,9 +123,7 @@ def test_only_the_slice_of_a_cluster_reads_its_kubeconfig() -> None:
 @pytest.mark.parametrize("name", REFERENCES)
 def test_each_slice_of_a_reference_may_apply_exactly_its_own_objects(name: str) -> None:
     environment = reference(name)
-    [item] = inputs.of_region(environment, SPEC)
-    [rights] = (one for one in item.render() if isinstance(one, ManifestSet))
-    permits = Permits(rights)
+    permits = permits_of(environment)
 
     lacking = [
         f"{piece.name}: {group}/{resource} in {place}"
@@ -141,9 +139,7 @@ def test_each_slice_of_a_reference_may_apply_exactly_its_own_objects(name: str) 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_each_slice_of_a_reference_may_grant_what_its_roles_contain(name: str) -> None:
     environment = reference(name)
-    [item] = inputs.of_region(environment, SPEC)
-    [rights] = (one for one in item.render() if isinstance(one, ManifestSet))
-    permits = Permits(rights)
+    permits = permits_of(environment)
 
     lacking = [
         f"{piece.name}: {rule} in {role.namespace}"
@@ -184,6 +180,13 @@ class Permits:
             if where in (None, place) and group in rule["apiGroups"] and resource in rule["resources"]
             for verb in rule["verbs"]
         }
+
+
+def permits_of(environment: Environment) -> Permits:
+    """Return the rights of the operator's accounts in an environment."""
+    [item] = inputs.of_region(environment, SPEC)
+    [rights] = (one for one in item.render() if isinstance(one, ManifestSet))
+    return Permits(rights)
 
 
 def _needed(environment: Environment, piece: Slice) -> set[tuple[str, str, str]]:
