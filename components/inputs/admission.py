@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from components.lookups.admission import admission_rules
 from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import PlacedCluster
+from components.render.add_ons.flux import NAMESPACE as FLUX
 from components.render.manifest import MANAGEMENT
 from components.render.region.admission import AdmissionInput, PolicyAdmission
 from components.render.region.admission_rule import ClusterKind
@@ -28,7 +29,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Admissio
             cluster=MANAGEMENT,
             action=region.admission.management,
             policies=_policies(environment, ClusterKind.MANAGEMENT),
-            exempt=tuple(operator_places(region, dpf=uses_dpf(environment))),
+            exempt=(FLUX, *operator_places(region, dpf=uses_dpf(environment))),
             values=_values(environment, values),
         )
 

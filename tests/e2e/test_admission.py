@@ -231,7 +231,8 @@ def test_the_api_server_accepts_an_object_with_a_waiver(name: str, server: Local
 
 
 @pytest.mark.parametrize(
-    ("namespace", "is_exempt"), [("capi-operator-system", True), ("kube-system", True), ("tools", False)]
+    ("namespace", "is_exempt"),
+    [("capi-operator-system", True), ("flux-system", True), ("kube-system", True), ("tools", False)],
 )
 def test_accounts_of_operators_and_controllers_are_exempt(
     namespace: str, *, is_exempt: bool, server: LocalApiServer

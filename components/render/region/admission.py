@@ -21,6 +21,8 @@ _CONTROLLERS = ("kube-system",)
 """Namespaces with accounts of Kubernetes' controllers, which create pods and aggregate roles."""
 _API_SERVER = "system:apiserver"
 """User with which an API server creates the roles of Kubernetes at its start."""
+_CONTROLLER_MANAGER = "system:kube-controller-manager"
+"""User of Kubernetes' controllers without ``--use-service-account-credentials``, which kubeadm sets."""
 
 
 class PolicyAdmission(Struct):
@@ -77,7 +79,7 @@ class AdmissionInput(Struct):
         groups = _literal([f"system:serviceaccounts:{name}" for name in sorted({*_CONTROLLERS, *self.exempt})])
         user = "request.userInfo.username"
         return [
-            {"name": "no-api-server", "expression": f"{user} != '{_API_SERVER}'"},
+            {"name": "no-api-server", "expression": f"!({user} in {_literal((_API_SERVER, _CONTROLLER_MANAGER))})"},
             {"name": "no-controller", "expression": f"!request.userInfo.groups.exists(g, g in {groups})"},
         ]
 

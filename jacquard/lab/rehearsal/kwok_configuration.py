@@ -25,7 +25,9 @@ def configuration(numbers: list[int]) -> dict[str, Any]:
     election is disabled, and clients are not throttled.
     """
     names = [*PARTS.values(), "etcdPeerPort"]
-    without_election = {"extraArgs": [{"key": "leader-elect", "value": "false"}]}
+    without_election = {"key": "leader-elect", "value": "false"}
+    # As by kubeadm and Kamaji: admission policies and audit logs distinguish controllers from administrators.
+    own_accounts = {"key": "use-service-account-credentials", "value": "true"}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
@@ -44,8 +46,8 @@ def configuration(numbers: list[int]) -> dict[str, Any]:
         },
         "componentsPatches": [
             {"name": "etcd", "extraArgs": [{"key": "unsafe-no-fsync", "value": "true"}]},
-            {"name": "kube-controller-manager", **without_election},
-            {"name": "kube-scheduler", **without_election},
+            {"name": "kube-controller-manager", "extraArgs": [without_election, own_accounts]},
+            {"name": "kube-scheduler", "extraArgs": [without_election]},
             {
                 "name": CONTROLLER,
                 "extraArgs": [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -88,6 +89,12 @@ class ApiServer:
         """
         connection = kubeconfig.load(path, context)
         return cls(connection, user_agent=user_agent, connections=connections, timeout_seconds=timeout_seconds)
+
+    def acting_as(self, user: str) -> ApiServer:
+        """Return a client that impersonates ``user``; a service account gets its groups from the API server."""
+        other = copy(self)
+        other._headers = {**self._headers, "Impersonate-User": user}  # noqa: SLF001 - another object of this class
+        return other
 
     def close(self) -> None:
         """Close all idle connections."""

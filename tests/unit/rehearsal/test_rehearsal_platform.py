@@ -52,15 +52,33 @@ def test_prerequisites_without_a_namespace_are_created_later(objects: Any, tmp_p
     assert secrets(view) == {"bmc": ["username"]}
 
 
+def test_flux_has_its_rights_in_the_management_cluster_only(objects: Any, tmp_path: Path) -> None:
+    views = {"management": objects(), "acme": objects()}
+
+    platform.reconcile(tmp_path, views)
+
+    rights = views["management"].get("ClusterRoleBinding", "cluster-reconciler-flux-system")
+    assert platform.FLUX.split(":")[2:] == [rights["subjects"][0][key] for key in ("namespace", "name")]
+    assert views["acme"].store == {}
+
+
 def test_nothing_is_created_without_a_list_or_for_unlisted_kinds(objects: Any, tmp_path: Path) -> None:
     view = objects(obj("v1", "Namespace", "acme", namespace=""))
-    before = dict(view.store)
     platform.reconcile(tmp_path, {"management": view})
+    before = dict(view.store)
     storage_class = ("storage.k8s.io/StorageClass", "management", "", "local", [])
-    policy = ("ConfigMap", "management", "acme", "policy", ["policy.yaml"])
-    platform.reconcile(listed(tmp_path, storage_class, policy), {"management": view})
+    platform.reconcile(listed(tmp_path, storage_class), {"management": view})
 
     assert view.store == before
+
+
+def test_config_maps_are_created_with_their_keys(objects: Any, tmp_path: Path) -> None:
+    view = objects(obj("v1", "Namespace", "external-secrets", namespace=""))
+    authority = ("ConfigMap", "management", "external-secrets", "vault-ca", ["ca.crt"])
+
+    platform.reconcile(listed(tmp_path, authority), {"management": view})
+
+    assert view.get("ConfigMap", "vault-ca", "external-secrets")["data"].keys() == {"ca.crt"}
 
 
 def test_existing_prerequisites_are_kept(objects: Any, tmp_path: Path) -> None:

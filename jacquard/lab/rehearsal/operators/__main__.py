@@ -53,6 +53,7 @@ from jacquard.lab.rehearsal.operators.network import (
     load_balancers,
     name_server,
 )
+from jacquard.lab.rehearsal.operators.platform import FLUX
 from jacquard.lab.rehearsal.operators.pulls.kubelets import FailingContainers, Kubelets
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
@@ -107,7 +108,8 @@ class Servers:
                 api.request("GET", "/readyz")
             except (ApiError, KubeconfigError, OSError):
                 continue
-            self.views[cluster] = View(api, objects)
+            # Releases for tenants' clusters have kubeconfigs of administrators.
+            self.views[cluster] = View(api, objects, api.acting_as(FLUX) if cluster == MANAGEMENT else None)
 
     def kubeconfig(self, cluster: str) -> str | None:
         """Return the self-contained kubeconfig of a hosted cluster, or None if it does not respond."""

@@ -1,4 +1,4 @@
-"""Simulated platform: creates the logins and certificates of the list of prerequisites.
+"""Simulated platform: creates the rights of Flux, and the logins and certificates of the list of prerequisites.
 
 The program of a rehearsal writes this list into the region's folder on each run (`stacks.rehearsal`). Only
 listed objects are created, and only in existing namespaces; references to other Secrets stay unmet.
@@ -9,11 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jacquard.lab.rehearsal.operators.view import PULL_LOGIN, PULL_LOGIN_KEY, Object, View, simulated_secret
+from jacquard.lab.rehearsal.operators.view import (
+    PULL_LOGIN,
+    PULL_LOGIN_KEY,
+    SIMULATED,
+    Object,
+    View,
+    simulated_secret,
+)
+from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.machine.paths import GIVEN, GOLDEN_IMAGES
 
 _GIVEN = {
     "Secret": "v1",
+    "ConfigMap": "v1",
     "metal.ironcore.dev/BMCSecret": "metal.ironcore.dev/v1alpha1",
     "external-secrets.io/ClusterSecretStore": "external-secrets.io/v1",
     "seaweed.seaweedfs.com/Seaweed": "seaweed.seaweedfs.com/v1",
@@ -22,13 +31,27 @@ _GIVEN = {
 required by any simulated controller."""
 
 
+FLUX = "system:serviceaccount:flux-system:helm-controller"
+"""User with which Flux installs the charts of the management cluster."""
+_RIGHTS = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "cluster-reconciler-flux-system"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+    "subjects": [{"kind": "ServiceAccount", "name": "helm-controller", "namespace": "flux-system"}],
+}
+"""Rights of Flux, as by ``flux install`` (fluxcd/flux2:manifests/rbac/reconciler.yaml)."""
+
+
 def reconcile(folder: Path, views: Mapping[str, View]) -> None:
-    """Create the missing objects of the list in a region's folder.
+    """Create the rights of Flux, and the missing objects of the list in a region's folder.
 
     Args:
         folder: The folder of the region.
         views: The responding API servers of the region, by cluster.
     """
+    if (management := views.get(MANAGEMENT)) and not management.find(*_named(_RIGHTS)):
+        management.create(_RIGHTS)
     for entry in _listed(folder):
         view, api = views.get(entry["cluster"]), _GIVEN.get(entry["kind"])
         name, namespace = entry["name"], entry["namespace"]
@@ -37,6 +60,10 @@ def reconcile(folder: Path, views: Mapping[str, View]) -> None:
         kind = entry["kind"].rpartition("/")[2]
         if view.find(api, kind, name, namespace) is None:
             view.create(_body(api, kind, entry))
+
+
+def _named(body: Object) -> tuple[str, str, str]:
+    return body["apiVersion"], body["kind"], body["metadata"]["name"]
 
 
 def is_exclusive(folder: Path, image: str) -> bool:
@@ -62,9 +89,13 @@ def _body(api: str, kind: str, entry: dict[str, Any]) -> Object:
     name, keys = entry["name"], entry["keys"]
     if kind == "Secret":
         return simulated_secret(name, entry["namespace"], keys, PULL_LOGIN if keys == [PULL_LOGIN_KEY] else None)
-    body = {"apiVersion": api, "kind": kind, "metadata": {"name": name}}
+    body: Object = {"apiVersion": api, "kind": kind, "metadata": {"name": name}}
     if kind == "BMCSecret":
         return {**body, "data": simulated_secret(name, "", keys)["data"]}
+    if entry["namespace"]:
+        body["metadata"]["namespace"] = entry["namespace"]
+    if kind == "ConfigMap":
+        return {**body, "data": dict.fromkeys(keys, SIMULATED)}
     if kind == "Seaweed":
-        return {**body, "metadata": {"name": name, "namespace": entry["namespace"]}, "spec": {}}
+        return {**body, "spec": {}}
     return {**body, "spec": {"provider": {"fake": {"data": []}}}}

@@ -34,9 +34,17 @@ class View:
     A change that the server rejects because of a conflict is dropped; the next round reads the new state.
     """
 
-    def __init__(self, api: ApiServer, mirror: Mirror) -> None:
+    def __init__(self, api: ApiServer, mirror: Mirror, installer: ApiServer | None = None) -> None:
+        """Start a round.
+
+        Args:
+            api: The API server, as an administrator.
+            mirror: Its objects.
+            installer: The API server as the user who installs charts; ``api`` by default.
+        """
         self.api = api
         self.changes = 0
+        self._installer = installer or api
         self._mirror = mirror
         self._lists: dict[tuple[str, str], Objects] = {}
 
@@ -72,7 +80,7 @@ class View:
         try:
             if self.api.resource(body["apiVersion"], body["kind"]).namespaced:
                 body = {**body, "metadata": {"namespace": namespace, **body["metadata"]}}
-            self.api.apply(body, field_manager=field_manager, force=True)
+            self._installer.apply(body, field_manager=field_manager, force=True)
         except Unreachable:
             raise
         except ApiError as error:
@@ -84,7 +92,7 @@ class View:
         """Return whether `install` with the same arguments would change ``live`` or be rejected."""
         body = {**body, "metadata": {**_placed(live, namespace), **body["metadata"]}}
         try:
-            after = self.api.apply(body, field_manager=field_manager, force=True, dry_run=True)
+            after = self._installer.apply(body, field_manager=field_manager, force=True, dry_run=True)
         except Unreachable:
             raise
         except ApiError:

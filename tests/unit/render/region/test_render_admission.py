@@ -134,7 +134,8 @@ def test_operators_and_controllers_are_exempt_in_the_management_cluster_only() -
         [_, condition] = spec_of(given, "jacquard-privileged-namespace")["matchConditions"]
         return str(condition["expression"])
 
-    assert '"system:serviceaccounts:capi-operator-system"' in groups(management(environment))
+    for namespace in ("capi-operator-system", "flux-system", "kube-system"):
+        assert f'"system:serviceaccounts:{namespace}"' in groups(management(environment))
     assert groups(inside) == '!request.userInfo.groups.exists(g, g in ["system:serviceaccounts:kube-system"])'
 
 
