@@ -84,6 +84,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard gc edge-1",),
         ),
         Verb(
+            "rehearse",
+            "jacquard.cli.verbs.data.rehearse:rehearse",
+            "Copy a region as a rehearsal of the same data, which runs on this machine.",
+            ("jacquard rehearse us-west-1 trial", "jacquard rehearse us-west-1 trial --tenant first"),
+        ),
+        Verb(
             "down",
             "jacquard.cli.verbs.down:down",
             "Destroy an environment.",

@@ -29,6 +29,8 @@ FORM = "data.form"
 """Rule name for all constraints of the model of a single file."""
 _MOST_USERS = 5
 """Maximum number of users of one entry that a message names."""
+_MOST_DECLARED = 6
+"""Maximum number of declared names that a message lists beside a suggestion."""
 _INTERNAL = ("remedy", "undeclared")
 """Fields of problems that are not in JSON data."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")

@@ -42,6 +42,7 @@ NOT_READ = {
     "explain": "describes rules",
     "render": "renders data",
     "allocate": "edits data",
+    "rehearse": "copies data",
     "host": "edits data",
     "promote": "edits data; evidence comes from a file",
     "migrate": "edits data",

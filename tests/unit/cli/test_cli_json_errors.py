@@ -33,6 +33,7 @@ READS_DATA = {
     "campaign": ("campaign",),
     "render": ("laptop", "--out", "OUT"),
     "allocate": ("laptop",),
+    "rehearse": ("laptop", "OUT"),
     "host": ("laptop", "a01-u01", "--to", "triage", "--reason", "broken"),
     "reconcile-hosts": ("laptop",),
     "promote": ("laptop", "acme-train/train"),

@@ -21,6 +21,8 @@ class Objects:
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.refused: set[str] = set()
         """Names of objects whose installation or change is rejected."""
+        self.attempts: list[str] = []
+        """Names of the objects whose change was requested."""
         self.unauthorized: set[str] = set()
         """Resources that no ServiceAccount may access."""
         self.asked: list[tuple[str, ...]] = []
@@ -87,6 +89,7 @@ class Objects:
         return resource not in self.unauthorized
 
     def patch(self, obj: dict[str, Any], patch: dict[str, Any], _subresource: str | None = None) -> bool:
+        self.attempts.append(obj["metadata"]["name"])
         if obj["metadata"]["name"] in self.refused:
             return False
         self._merge(self.store[self._key(obj)], copy.deepcopy(patch))

@@ -133,6 +133,19 @@ def test_two_machines_never_share_a_host(objects: Any) -> None:
     assert view.get("BareMetalHost", "h1", "acme")["spec"]["consumerRef"]["name"] == "m1"
 
 
+def test_a_host_whose_claim_is_rejected_is_not_tried_again_in_the_same_round(objects: Any) -> None:
+    """Otherwise a region with M machines and H hosts that wait for their DPUs would send M * H requests each round."""
+    second = machine(name="m2", ownerReferences=[{"kind": "Machine", "name": "m1"}])
+    view = objects(machine(), second, host("h1"), host("h2"), host("h3"), *capi())
+    view.refused = {"h1", "h2"}
+
+    claims.reconcile(view)
+
+    assert view.attempts == ["h1", "h2", "h3"]
+    assert view.get("BareMetalHost", "h3", "acme")["spec"]["consumerRef"]["name"] == "m1"
+    assert "status" not in view.get("Metal3Machine", "m2", "acme")
+
+
 def test_a_host_of_the_machines_failure_domain_is_preferred(objects: Any) -> None:
     far = host("h1")
     near = host("h2", labels={"sku": "h100", "infrastructure.cluster.x-k8s.io/failure-domain": "a02"})

@@ -52,9 +52,11 @@ def reconcile(view: View) -> None:
             _follow(view, machine, claimed[key])
         else:
             # Upstream chooses randomly and retries when its claim is rejected; the result is a permitted host.
-            claim = (host for host in _choices(view, machine, free) if _claim(view, machine, host))
-            if (chosen := next(claim, None)) is not None:
-                free.take(chosen)
+            for host in _choices(view, machine, free):
+                if _claim(view, machine, host):
+                    free.take(host)
+                    break
+                free.reject(host)
 
 
 def copy_labels(view: View, hosted: Callable[[str], View | None]) -> None:
@@ -119,7 +121,9 @@ class _FreeHosts:
                 self._labelled[label].append(host)
         self._selected: dict[tuple[str, str, str | None], deque[Object]] = {}
         self._taken: set[str] = set()
-        """UIDs of hosts that were claimed in this round."""
+        """UIDs of hosts that were claimed or rejected in this round."""
+        self.are_rejected = False
+        """Whether the API server rejected the claim of a host in this round."""
 
     def matching(self, namespace: str, selector: Object, domain: str | None = None) -> Iterator[Object]:
         """Yield the free hosts of a namespace that match a hostSelector and, unless None, a failure domain."""
@@ -135,6 +139,11 @@ class _FreeHosts:
     def take(self, host: Object) -> None:
         """Remove a claimed host."""
         self._taken.add(host["metadata"]["uid"])
+
+    def reject(self, host: Object) -> None:
+        """Remove a host for this round, because the next machine would get the same answer."""
+        self.take(host)
+        self.are_rejected = True
 
     def _select(self, namespace: str, selector: Object, domain: str | None) -> Iterator[Object]:
         labelled = [self._labelled.get(label, []) for label in selector.get("matchLabels", {}).items()]
@@ -163,6 +172,8 @@ def _choices(view: View, machine: Object, hosts: _FreeHosts) -> Iterable[Object]
     near = hosts.matching(namespace, selector, domain) if domain else iter(())
     choices = near if (first := next(near, None)) else hosts.matching(namespace, selector)
     first = first or next(choices, None)
+    if first is None and hosts.are_rejected:
+        return ()
     if lacking or first is None:
         problem = "; ".join(lacking) or "no available host matches the host selector"
         patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", problem))
