@@ -1,10 +1,10 @@
-"""Benchmark: processor time and API requests of local regions with more and more hosts.
+"""Benchmark: processor time, memory and API requests of local regions with more and more hosts.
 
-Each region has the data of `laptop` with another number of hosts in full racks, and pools of the same shares. It is
-allocated, started with ``jacquard up``, read and deleted. The processor time of each program includes its threads, but
-not its ended child processes; the requests are those that the API server of the management cluster counted. The limit
-is the time per host of the last region relative to the first one. A region has fixed costs, so a ratio below 1 is
-normal.
+Each region has the data of `laptop` with another number of hosts in full racks; `scaled_region` describes its pools. It
+is allocated, started with ``jacquard up``, read and deleted. The processor time of each program includes its threads,
+but not its ended child processes. The memory is the sum of the proportional set sizes of the programs, without the
+command. The requests are those that the API server of the management cluster counted. The limit is the time per host of
+the last region relative to the first one. A region has fixed costs, so a ratio below 1 is normal.
 
 python tests/bench/region_scale.py [--hosts 30,75,150] [--still SECONDS] [--json FILE]
 """
@@ -20,10 +20,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from support import JACQUARD, LocalRegion, deleted_at_exit, region_of
+from support import JACQUARD, LocalRegion, deleted_at_exit, meanwhile, region_of
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.region import MANAGEMENT
@@ -34,7 +35,9 @@ _CONFLICT = " 409"
 _BAR = 1.5
 _OF_TESTS = ("CRDS_DIR", "JACQUARD_SPEED")
 """Variables with which tests start a region faster, and with all published CRDs."""
-_UP_TIMEOUT_SECONDS = 3600
+_UP_TIMEOUT_SECONDS = 7200
+_LOOK_SECONDS = 5.0
+_PSS = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 _TOP = 12
 """Number of the most frequent requests that are printed."""
 _FIELDS = slice(11, 13)
@@ -68,7 +71,10 @@ def measure(folder: Path, hosts: int, still_seconds: float) -> dict[str, Any]:
         region.variables.pop(name, None)
     with deleted_at_exit(region):
         load, start, before = os.getloadavg()[0], time.perf_counter(), _of_commands()
-        up = region.run(JACQUARD, "up", region.environment, timeout_seconds=_UP_TIMEOUT_SECONDS)
+        command = (JACQUARD, "up", region.environment, "--timeout", f"{_UP_TIMEOUT_SECONDS}")
+        memory = Memory(region)
+        with meanwhile(memory.look, _LOOK_SECONDS):
+            up = region.run(*command, timeout_seconds=2 * _UP_TIMEOUT_SECONDS)
         if up.code:
             sys.exit(f"jacquard up failed:\n{up.text}")
         seconds, ended, requests = time.perf_counter() - start, programs(region), counted(region)
@@ -81,12 +87,33 @@ def measure(folder: Path, hosts: int, still_seconds: float) -> dict[str, Any]:
         "load before": load,
         "load after": os.getloadavg()[0],
         "processor seconds": sum(by_program.values()),
+        "megabytes": sum(memory.largest.values()),
+        "megabytes by program": memory.largest,
         "programs": dict(sorted(by_program.items(), key=lambda item: -item[1])),
         "requests": sum(requests.values()),
         "conflicts": sum(count for key, count in requests.items() if key.endswith(_CONFLICT)),
         "requests by kind": dict(requests.most_common()),
         "idle, processor seconds per minute": idle * 60 / still_seconds,
     }
+
+
+class Memory:
+    """Proportional set sizes of the running programs of a region, in megabytes, when their sum was largest."""
+
+    def __init__(self, region: LocalRegion) -> None:
+        self._folder = region.home / "regions" / region.environment
+        self.largest: dict[str, float] = {}
+
+    def look(self) -> None:
+        """Measure the programs that run now."""
+        sizes: dict[str, float] = {}
+        for process in processes.running(self._folder):
+            with suppress(OSError):
+                kilobytes = _PSS.search(Path(f"/proc/{process.pid}/smaps_rollup").read_text())
+                if kilobytes:
+                    sizes[process.part] = sizes.get(process.part, 0.0) + int(kilobytes[1]) * 1024 / 1e6
+        if sum(sizes.values()) > sum(self.largest.values()):
+            self.largest = dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
 
 def _of_commands() -> float:
@@ -120,8 +147,9 @@ def show(hosts: int, figures: dict[str, Any]) -> None:
     processor, requests = figures["processor seconds"], figures["requests"]
     print(f"\n{hosts} hosts: {processor:.1f} s of processor time, {processor / hosts:.2f} s per host")
     print(f"  {figures['seconds']:.0f} s at a load of {figures['load before']:.0f} to {figures['load after']:.0f}")
+    print(f"  {figures['megabytes']:.0f} MB at most")
     for program, seconds in figures["programs"].items():
-        print(f"  {program:<44} {seconds:7.1f} s")
+        print(f"  {program:<44} {seconds:7.1f} s {figures['megabytes by program'].get(program, 0):7.0f} MB")
     print(f"  {requests} requests ({requests / hosts:.0f} per host), {figures['conflicts']} of them conflicts")
     for request, count in list(figures["requests by kind"].items())[:_TOP]:
         print(f"    {request:<44} {count:7}")
