@@ -55,7 +55,6 @@ class Cluster:
     """Dependencies that must be complete before the cluster is reachable."""
     look: Look | None = None
     """Function that waits until an object is ready in the cluster; None to skip the check, as in a preview."""
-
     provider: pulumi.ProviderResource | None = None
     """Provider of single objects from the user's program, such as a `pulumi_kubernetes.Provider`; None creates one."""
 

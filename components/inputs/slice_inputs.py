@@ -1,16 +1,14 @@
 """Inputs of each slice of an environment, with resolved names and the numbers of the lock files."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar, assert_never
 
 from components.inputs import (
     add_ons,
     admission,
     buckets,
-    cluster_access,
     cluster_autoscaler,
     cluster_namespaces,
-    delegation,
     engine,
     external_secrets,
     flux,
@@ -18,19 +16,23 @@ from components.inputs import (
     inventory,
     isolation,
     node_pool,
-    pod_priorities,
     region,
-    request_priority,
     storage,
     tenant_network,
     vm_offering,
 )
 from components.inputs.extensions.inputs import extension_inputs
 from components.inputs.workloads import queues, serving, slurm
+from components.lookups.charts import installed_inside
+from components.lookups.control_planes import most_nodes_of
 from components.lookups.network import dns
 from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind
+from components.render.add_ons.pod_priorities import PodPrioritiesInput
 from components.render.concept import Concept, Made
+from components.render.control_planes.cluster_access import ClusterAccessInput
+from components.render.control_planes.request_priority import RequestPriorityInput
+from components.render.fleet.delegation import DelegationInput
 from components.specs.environment import Environment
 from components.specs.fleet.fleet import FleetDnsSpec
 from components.specs.region.engine import EngineSpec
@@ -39,6 +41,41 @@ from components.specs.region.tenant import TenantSpec
 
 Subject = TypeVar("Subject")
 _Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], ...]
+
+
+def _access(_environment: Environment, placed: PlacedCluster) -> Iterator[ClusterAccessInput]:
+    """Yield the input of a cluster whose administrators authenticate with an identity provider; nothing for others."""
+    cluster = placed.cluster
+    if cluster.oidc is not None and cluster.oidc.admins is not None:
+        yield ClusterAccessInput(name=cluster.name, cluster=cluster.name, admins=cluster.oidc.admins)
+
+
+def request_priority(environment: Environment, placed: PlacedCluster) -> Iterator[RequestPriorityInput]:
+    """Yield the request priority input of a cluster."""
+    yield RequestPriorityInput(
+        name=placed.cluster.name,
+        cluster=placed.cluster.name,
+        nodes=most_nodes_of(environment, placed.cluster),
+        installed=tuple(installed_inside(environment, placed)),
+    )
+
+
+def pod_priorities(environment: Environment, placed: PlacedCluster) -> Iterator[PodPrioritiesInput]:
+    """Yield the pod priorities of a cluster, in the order of the catalogue; nothing if the cluster lists none."""
+    cluster = placed.cluster
+    if cluster.pod_priorities:
+        yield PodPrioritiesInput(
+            name=cluster.name,
+            cluster=cluster.name,
+            priorities=tuple(
+                priority for priority in environment.add_ons.pod_priorities if priority.name in cluster.pod_priorities
+            ),
+        )
+
+
+def _delegation(environment: Environment, dns: FleetDnsSpec) -> Iterator[DelegationInput]:
+    yield DelegationInput(name=environment.name, dns=dns, regions=environment.delegated)
+
 
 _FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region, admission.of_region)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
@@ -49,12 +86,12 @@ _TENANT: _Makers[TenantSpec] = (
     buckets.of_tenant,
 )
 _CLUSTER: _Makers[PlacedCluster] = (
-    request_priority.of_cluster,
+    request_priority,
     admission.of_cluster,
-    pod_priorities.of_cluster,
+    pod_priorities,
     add_ons.of_cluster,
     tenant_network.of_cluster,
-    cluster_access.of_cluster,
+    _access,
     storage.of_cluster,
     cluster_namespaces.of_cluster,
     buckets.of_cluster,
@@ -67,7 +104,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     flux.of_cluster,
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""
-_FLEET: _Makers[FleetDnsSpec] = (delegation.of_fleet,)
+_FLEET: _Makers[FleetDnsSpec] = (_delegation,)
 _ENGINE: _Makers[EngineSpec] = (engine.of_region,)
 
 

@@ -1,23 +1,24 @@
 """Placement of an order in a region of the fleet: a pure function of the order and of the data of all regions."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from components.allocate.allocation import allocate
+from components.lookups.fleet.capabilities import capabilities
 from components.lookups.pools import placed_cluster, tenant_file
-from components.placement.constraints import refusals
 from components.placement.decision import Decision, Reason, Refusal, Verdict
 from components.placement.fit import Plan, fit
 from components.placement.tenant_file import with_order
 from components.reports.fleet.room import Period
 from components.rules.checks import check, check_data, errors
 from components.specs.environment import Environment
+from components.specs.fleet.fleet import RegionStatus
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.edits import edited
 from components.specs.reading.fleet import Fleet
 from components.specs.reading.parsing import parsed
-from components.specs.reading.problems import Problem, SpecError
+from components.specs.reading.problems import Problem, SpecError, listed
 from components.specs.region.tenant import TenantSpec
 from components.specs.struct import Struct, replace
 
@@ -173,3 +174,26 @@ def _rejected(problems: Sequence[Problem]) -> Refusal:
     first, rest = problems[0], len(problems) - 1
     more = f" (and {rest} more)" if rest else ""
     return Refusal(reason=Reason.RULES, text=f"{first.place} {first.where}{first.text}{more}")
+
+
+def refusals(fleet: Fleet, environment: Environment, order: OrderSpec) -> Iterator[Refusal]:
+    """Yield the reasons why ``environment``, a region of ``fleet``, does not satisfy the constraints of ``order``."""
+    entry, wanted, name = fleet.regions[environment.name], order.constraints, environment.name
+    if entry.status is not RegionStatus.OPEN:
+        yield Refusal(reason=Reason.STATUS, text=f"is {entry.status}")
+    if wanted.regions and name not in wanted.regions:
+        yield Refusal(reason=Reason.EXCLUDED, text=f"is not in {listed(wanted.regions)}")
+    if name in wanted.excluded_regions:
+        yield Refusal(reason=Reason.EXCLUDED, text="is excluded")
+    if wanted.jurisdictions and not {*wanted.jurisdictions} & {*entry.jurisdictions}:
+        text = f"is in {listed(entry.jurisdictions)}, not in {listed(wanted.jurisdictions)}"
+        yield Refusal(reason=Reason.JURISDICTION, text=text)
+    if wanted.near and wanted.near != name:
+        other = fleet.regions.get(wanted.near)
+        group = other.latency_group if other else None
+        if group is None or group != entry.latency_group:
+            text = f"is in latency group {entry.latency_group or 'none'}, {wanted.near} in {group or 'none'}"
+            yield Refusal(reason=Reason.LATENCY, text=text)
+    missing = sorted({*wanted.capabilities} - {*capabilities(environment, entry)})
+    if missing:
+        yield Refusal(reason=Reason.CAPABILITY, text=f"has no {listed(missing)}")

@@ -12,7 +12,8 @@ from lws_api_server import LwsCluster
 from serving_example import completed
 from small_region import changed
 
-from components.inputs import cluster_namespaces, pod_priorities
+from components.inputs.cluster_namespaces import of_cluster as namespaces
+from components.inputs.slice_inputs import pod_priorities
 from components.inputs.workloads import serving
 from components.lookups.pools import clusters
 from components.render import labels as keys
@@ -104,8 +105,8 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 
     lws = LwsCluster(tmp_path_factory.mktemp("lws"), environment, placed)
     try:
-        for concept in (cluster_namespaces, pod_priorities):
-            for item in (item for made in concept.of_cluster(environment, placed) for item in made.render()):
+        for inputs in (namespaces, pod_priorities):
+            for item in (item for made in inputs(environment, placed) for item in made.render()):
                 lws.api.apply(dict(item.body), field_manager="jacquard", force=True)
         lws.add_nodes(POOL, racks)
         for body in objects.values():

@@ -20,7 +20,7 @@ from lws_api_server import LwsController
 from serving_example import completed
 from small_region import changed
 
-from components.inputs import pod_priorities
+from components.inputs.slice_inputs import pod_priorities
 from components.inputs.workloads import serving
 from components.lookups.pools import clusters
 from components.render.workloads.serving import BASE, GROUP
@@ -118,7 +118,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         except ToolchainError as error:
             pytest.skip(f"NO CONTROLLERS: {error}; make test-nightly builds them")
         stack.callback(kueue.stop)
-        for item in (item for made in pod_priorities.of_cluster(environment, placed) for item in made.render()):
+        for item in (item for made in pod_priorities(environment, placed) for item in made.render()):
             kueue.api.apply(dict(item.body), field_manager="jacquard", force=True)
         [given] = serving.of_cluster(environment, placed)
         [endpoint] = given.endpoints

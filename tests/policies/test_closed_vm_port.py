@@ -11,11 +11,11 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.lookups.network.closed_ports import closed_ports
 from components.render.network.dpus import HBN_IMAGE
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Ingress
 from policies.check import judge
+from policies.environment_facts import closed_ports
 from policies.facts import Context, object_fact
 from policies.rules.clusters.closed_vm_port import RULE
 

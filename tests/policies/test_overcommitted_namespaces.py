@@ -11,9 +11,9 @@ from environment_data import copy_data
 from places import resolved
 from workbench import Workbench
 
-from components.lookups.overcommitted import overcommitted
 from components.specs.environment import Environment
 from policies.check import judge
+from policies.environment_facts import overcommitted
 from policies.facts import Context, object_fact
 from policies.rules.clusters.overcommitted_namespaces import RULE
 

@@ -11,9 +11,9 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.intents.time_slicing import turns_on_fabrics
 from components.specs.environment import Environment
 from policies.check import judge
+from policies.environment_facts import turns
 from policies.facts import Context, object_fact
 from policies.rules.clusters.turns_on_fabric import RULE
 from policies.verdict import Verdict
@@ -74,13 +74,13 @@ def test_check_advises_and_refuses_nothing(bench: Workbench, now: dt.datetime) -
 def test_existing_nodes_are_reported_until_they_are_replaced(bench: Workbench) -> None:
     bench.intend(bench.load().image_pins.groups["acme-train/infer/a03"], "gpu_sharing", {"time_slices": 4})
 
-    assert turns_on_fabrics(bench.load()) == {"acme-train": ("infer",)}
+    assert turns(bench.load()) == {"acme-train": ("infer",)}
 
 
 def test_partitioned_gpus_and_gpus_without_fabric_are_not_reported(bench: Workbench) -> None:
     bench.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, gpu_sharing: {time_slices: 2}}\n    storage")
 
-    assert turns_on_fabrics(sharing(bench, "{mig: 1g.10gb}")) == {}
+    assert turns(sharing(bench, "{mig: 1g.10gb}")) == {}
 
 
 def test_pools_on_roce_are_reported_too(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_pools_on_roce_are_reported_too(tmp_path: Path) -> None:
     )
     made.edit("tenants/acme.yaml", "egress: public\n", "egress: public\n    fabrics: [rail]\n")
 
-    assert turns_on_fabrics(sharing(made, "{time_slices: 4}")) == {"acme-train": ("infer",)}
+    assert turns(sharing(made, "{time_slices: 4}")) == {"acme-train": ("infer",)}
 
 
 def test_clusters_of_another_kind_are_not_evaluated(bench: Workbench, now: dt.datetime) -> None:

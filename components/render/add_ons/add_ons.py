@@ -12,12 +12,11 @@ from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitor
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB, VALUES, merged
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.declared_hardware import declared_hardware, is_verified
-from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.health import quarantine
 from components.render.health.node_tests import NodeTests
 from components.render.manifest import Manifest, Rendered
-from components.render.objects import namespace
+from components.render.objects import manifest, namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
 from components.render.region.logs import collector, forwarder
@@ -33,6 +32,9 @@ _WITH_OBJECTS = (slurm_pool.CHART,)
 """Charts of add-ons without a capability whose releases are awaited, because objects of their CRDs follow."""
 _AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS, Capability.NODE_READINESS)
 """Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""
+_GPUS_OF_VMS = "gpus-of-vms"
+_OPERANDS = "nvidia.com/gpu.deploy.operands"
+_GPU = {"vendor": {"op": "In", "value": ["10de"]}, "class": {"op": "In", "value": ["0300", "0302"]}}
 
 
 class AddOnsInput(Struct):
@@ -151,3 +153,23 @@ def operators(
             merged=merged(entry.chart, facts),
             annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},
         )
+
+
+def without_agents(cluster: str) -> Iterator[Manifest]:
+    """Yield the rule that labels the nodes of ``cluster`` with GPUs for VMs, by hardware and kernel modules.
+
+    NVIDIA's operator starts its agents on all nodes with an NVIDIA GPU. On a node whose image binds GPUs to vfio-pci,
+    they wait forever for a driver. Node Feature Discovery therefore labels nodes on which the kernel module of the
+    driver is not loaded, and the operator starts no agents there (GPUOP:controllers/state_manager.go,
+    hasOperandsDisabled). It may write labels of any domain that is not of Kubernetes
+    (NFD:pkg/apis/nfd/validate/validate.go).
+    """
+    rule = {
+        "name": "GPUs without the driver of NVIDIA",
+        "labels": {_OPERANDS: "false"},
+        "matchFeatures": [
+            {"feature": "pci.device", "matchExpressions": _GPU},
+            {"feature": "kernel.loadedmodule", "matchExpressions": {"nvidia": {"op": "DoesNotExist"}}},
+        ],
+    }
+    yield manifest("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", _GPUS_OF_VMS, cluster=cluster, spec={"rules": [rule]})

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from components.lookups.add_ons import gives
+from components.lookups.metrics_series import nodes_series
 from components.lookups.network.served import METRICS
 from components.lookups.observed_components import table
-from components.lookups.pools import DataPath, place, problem, tenant_file
-from components.lookups.stored_series import stored_series
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
 from components.render.region.metrics_size import capacity
 from components.render.region.stores.store_backups import TOOLS
 from components.rules.region import store_pods
@@ -26,6 +27,8 @@ _OF_TENANT: DataPath = ("notify",)
 _METRICS: DataPath = (_OBSERVABILITY, "metrics")
 _SINK: DataPath = ("metrics_sink",)
 _OPERATORS = "the operators"
+_CLUSTER = 40_000
+"""Series of the control plane of a cluster and of its etcd, without those that grow with nodes; estimated."""
 
 
 def receiver_names(environment: Environment) -> Iterator[Problem]:
@@ -151,6 +154,18 @@ def known_charts(environment: Environment) -> Iterator[Problem]:
                     f"(jacquard show {environment.name} observability); remove it"
                 )
                 yield problem(environment, VERSIONS, (field, index, "observed"), text)
+
+
+def stored_series(environment: Environment) -> int:
+    """Return the number of series of all clusters, including those that the management cluster collects."""
+    return sum(_CLUSTER + cluster_series(environment, placed) for placed in clusters(environment))
+
+
+def cluster_series(environment: Environment, placed: PlacedCluster) -> int:
+    """Return the number of series of the nodes and pods of a cluster; 0 if no add-on collects metrics."""
+    if not gives(environment, placed, Capability.MONITORING):
+        return 0
+    return nodes_series(environment, placed.cluster, gpus=gives(environment, placed, Capability.GPUS))
 
 
 RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods, backup_tools, sinks, known_charts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.inputs.pod_priorities import of_cluster
+from components.inputs.slice_inputs import pod_priorities
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.struct import replace
@@ -13,9 +13,9 @@ def test_a_cluster_has_exactly_the_listed_priorities(laptop: Environment) -> Non
     few = placed.cluster.model_copy(update={"pod_priorities": ("high", "low")})
     none = placed.cluster.model_copy(update={"pod_priorities": ()})
 
-    [given] = of_cluster(laptop, replace(placed, cluster=few))
+    [given] = pod_priorities(laptop, replace(placed, cluster=few))
     assert [item.name for item in given.render()] == ["low", "high"]
-    assert list(of_cluster(laptop, replace(placed, cluster=none))) == []
+    assert list(pod_priorities(laptop, replace(placed, cluster=none))) == []
 
 
 def test_a_pod_of_before_ranks_with_the_default_of_the_examples(laptop: Environment) -> None:

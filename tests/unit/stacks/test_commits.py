@@ -9,8 +9,8 @@ from components.render.region.engine.engine import EngineInput, StackSlice
 from components.specs.region.engine import EngineSpec
 from jacquard.engine.recorded import recorded_commits
 from jacquard.machine import settings
-from stacks.commits import at_commits
 from stacks.errors import StackError
+from stacks.program import at_commits
 
 SPEC = EngineSpec.model_validate({"kind": "operator", "repository": "https://git.cloud.example/regions"})
 SLICES = tuple(StackSlice(name=name, needs=(), places={}) for name in ("inventory-a", "tenant-acme"))
