@@ -3,7 +3,7 @@
 from jacquard.machine.loading import without_collector
 
 with without_collector():
-    from policies.analyzer import run
+    from policies.pack.analyzer import run
 
 if __name__ == "__main__":
     run()

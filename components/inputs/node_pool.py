@@ -7,7 +7,7 @@ from components.inputs.node_addresses import addresses_of
 from components.intents.nodes import intents_of
 from components.lookups.add_ons import gives, node_tests
 from components.lookups.data_stores import restore_of
-from components.lookups.node_checks import checks_of
+from components.lookups.health.node_checks import checks_of
 from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
 from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS
 from components.render.pools.join_service import HostIdentity

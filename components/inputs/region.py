@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from components.inputs.dpu_release import dpu_release
 from components.lookups.charts import needed_charts
 from components.lookups.data_stores import region_stores
+from components.lookups.health.node_checks import repair_limits
 from components.lookups.network.dpus import dpu_platform, uses_dpf, uses_ovn
-from components.lookups.node_checks import repair_limits
 from components.lookups.pools import clusters
 from components.lookups.receivers import tenant_receivers
 from components.render import labels as keys

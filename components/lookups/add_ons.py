@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of
+from components.lookups.health.node_checks import checks_by_type
+from components.lookups.health.node_tests import cluster_tests
 from components.lookups.metrics_series import agents, nodes_series
 from components.lookups.network.fabrics import connected
-from components.lookups.node_checks import checks_by_type
-from components.lookups.node_tests import cluster_tests
 from components.lookups.pools import PlacedCluster, clusters, has_autoscaling
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS

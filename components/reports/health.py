@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pydantic import AwareDatetime
 
 from components.lookups.add_ons import gives
-from components.lookups.node_checks import checks_of, override_of, repair_limit
+from components.lookups.health.node_checks import checks_of, override_of, repair_limit
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_monitors import history_query
 from components.reports.hosts.failure_history import FailureHistory

@@ -2,7 +2,7 @@
 
 import math
 
-from components.lookups.node_tests import burn_in_minutes
+from components.lookups.health.node_tests import burn_in_minutes
 from components.lookups.pools import declared_spares
 from components.lookups.spares import spares_for
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2
 
 from policies.facts import Fact
-from policies.wire import facts_of
+from policies.pack.wire import facts_of
 
 
 def recorded_facts(resources: Iterable[Mapping[str, Any]]) -> Iterator[Fact]:

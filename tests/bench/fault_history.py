@@ -22,7 +22,7 @@ from pathlib import Path
 
 from support import Programs, is_healthy, reference, request, wait_until
 
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 from jacquard.observe.facts import HISTORY_HOURS, FaultHistory

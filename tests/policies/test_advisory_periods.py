@@ -13,9 +13,9 @@ from components.rules.rule import AdvisoryPeriod
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
 from components.specs.struct import replace
-from policies.analyzer import Analyzer
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge, Violation
+from policies.pack.analyzer import Analyzer
 from policies.places import Places
 from policies.results import Decision, decision, of_violation
 from policies.verdict import Finding, Rule, Severity, undecided, violation

@@ -28,11 +28,11 @@ from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
 from components.specs.struct import replace
 from jacquard.machine import paths
-from policies.analyzer import Analyzer
 from policies.facts import Context, Fact
+from policies.pack.analyzer import Analyzer
+from policies.pack.wire import facts_of
 from policies.rules import RULES
 from policies.verdict import Finding
-from policies.wire import facts_of
 
 
 def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, configure, found, request, template
 
-from policies.analyzer import Analyzer
+from policies.pack.analyzer import Analyzer
 
 
 def test_levels_of_the_environment_hold(data: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from policy_pack import ADVISORY, MANDATORY, NOW, UNKNOWN_STRING, configure, found, in_stack, request
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.analyzer import Analyzer
+from policies.pack.analyzer import Analyzer
 
 OBJECT_SET = "jacquard:index:ObjectSet"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from policies.analyzer import context_of
 from policies.facts import Context
+from policies.pack.analyzer import context_of
 
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 

@@ -10,7 +10,7 @@ import pytest
 from policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, as_engine, found, request, served, template
 
 from components.specs.base import Stage
-from policies.analyzer import Analyzer
+from policies.pack.analyzer import Analyzer
 from policies.rules import RULES
 
 VM = "kubernetes:kubevirt.io/v1:VirtualMachine"

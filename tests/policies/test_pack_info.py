@@ -9,8 +9,8 @@ from google.protobuf import empty_pb2, json_format
 from policy_pack import ADVISORY, MANDATORY, NOW, served
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.analyzer import Analyzer
 from policies.catalogue import catalogue
+from policies.pack.analyzer import Analyzer
 from policies.rules import RULES
 
 DISABLED = analyzer_pb2.DISABLED

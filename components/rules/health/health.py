@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from components.lookups.node_checks import applies, library_checks
+from components.lookups.health.node_checks import applies, library_checks
 from components.lookups.pools import DataPath, place, problem
 from components.rules.references import lost_types
 from components.rules.rule import Rules

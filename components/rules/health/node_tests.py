@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.lookups.add_ons import gives
-from components.lookups.node_tests import needed_tools
+from components.lookups.health.node_tests import needed_tools
 from components.lookups.pools import clusters, pools, problem
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability

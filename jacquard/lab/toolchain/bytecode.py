@@ -15,7 +15,7 @@ _ENTRIES = (
     "jacquard.cli.command",
     "jacquard.cli.verbs.preview",
     "jacquard.cli.verbs.up",
-    "policies.analyzer",
+    "policies.pack.analyzer",
     "jacquard.providers.objectset.server",
     "jacquard.lab.standins.command.provider",
     "jacquard.lab.standins.kubernetes.provider",

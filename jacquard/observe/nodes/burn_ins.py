@@ -8,7 +8,7 @@ a broken one only by the conditions that ``Ready`` summarizes.
 import datetime as dt
 from collections.abc import Mapping
 
-from components.lookups.node_tests import burn_in_minutes
+from components.lookups.health.node_tests import burn_in_minutes
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from jacquard.observe.facts import HISTORY_HOURS, Coverage, FaultHistory, PastFault, Place

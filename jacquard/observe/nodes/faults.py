@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from components.lookups.add_ons import node_tests
-from components.lookups.node_checks import checks_by_type, repair_limit
-from components.lookups.node_tests import repair_times
+from components.lookups.health.node_checks import checks_by_type, repair_limit
+from components.lookups.health.node_tests import repair_times
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs.failed_repairs import GAVE_UP, RETURNED, repairs
 from components.programs.repair_times import APPROVED

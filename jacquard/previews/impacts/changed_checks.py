@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from components.lookups.add_ons import gives
-from components.lookups.node_checks import checks_of
+from components.lookups.health.node_checks import checks_of
 from components.lookups.pools import PlacedPool, pools
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.reports.health import is_due, lasted

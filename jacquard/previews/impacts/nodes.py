@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change, worst
 from components.lookups.effects.effect import Effect, Subject
-from components.lookups.node_tests import burn_in_minutes
+from components.lookups.health.node_tests import burn_in_minutes
 from components.lookups.pools import PlacedPool, declared_spares, pools
 from components.lookups.spares import spares_for
 from components.render import labels

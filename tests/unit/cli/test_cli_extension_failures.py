@@ -10,8 +10,8 @@ import pytest
 from typer.testing import Result
 
 from components.inputs.extensions import process as extension_process
-from policies import analyzer
 from policies.facts import UNKNOWN
+from policies.pack import analyzer
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]

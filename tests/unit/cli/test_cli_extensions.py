@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from policies import analyzer
+from policies.pack import analyzer
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]

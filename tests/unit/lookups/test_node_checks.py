@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from components.lookups.node_checks import FILE, NodeCheckTable, checks_by_type, checks_of, library_checks
+from components.lookups.health.node_checks import FILE, NodeCheckTable, checks_by_type, checks_of, library_checks
 from components.specs.health.node_checks import Detector, HealthAction, HealthCatalog, HealthOverride, NodeCheck
 from components.specs.health.node_tests import NodeTestsSpec
 from components.specs.reading.loader import load_environment

@@ -10,7 +10,7 @@ from pathlib import Path
 
 STARTED = (
     "jacquard.cli.verbs.preview",
-    "policies.analyzer",
+    "policies.pack.analyzer",
     "jacquard.providers.objectset.server",
     "jacquard.lab.standins.kubernetes.__main__",
     "stacks.program",

@@ -12,7 +12,7 @@ from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.inputs.manifests import everything
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import Manifest

@@ -11,7 +11,7 @@ from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import add_ons
-from components.lookups.node_checks import checks_by_type
+from components.lookups.health.node_checks import checks_by_type
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput, needs_of

@@ -11,7 +11,7 @@ from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import hardware
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.render.add_ons.declared_hardware import UNLIKE, declared_hardware, is_verified, label
 from components.specs.environment import Environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.render.add_ons.add_on_values import GPU_OPERATOR
 from components.render.add_ons.gpu_metrics import COUNTERS, HEALTH

@@ -18,7 +18,7 @@ from remediations import NOW, Management, spare
 from rendered_objects import objects_of
 
 from components.inputs.node_pool import pool_input
-from components.lookups.node_checks import checks_by_type, library_checks, repair_limits
+from components.lookups.health.node_checks import checks_by_type, library_checks, repair_limits
 from components.lookups.pools import pools
 from components.programs.failed_repairs import GAVE_UP, WAITING
 from components.render.add_ons.declared_hardware import UNLIKE, declared_hardware

@@ -9,7 +9,7 @@ import pytest
 from environment_data import reference
 
 from components.inputs.node_pool import pool_input
-from components.lookups.node_tests import cluster_tests, library_node_tests, node_tests_of, round_minutes
+from components.lookups.health.node_tests import cluster_tests, library_node_tests, node_tests_of, round_minutes
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs import node_test_decision
 from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS, NodeTests

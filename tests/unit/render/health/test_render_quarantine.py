@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.lookups.node_checks import checks_by_type
+from components.lookups.health.node_checks import checks_by_type
 from components.render.health.quarantine import rules
 from components.render.manifest import objects
 from components.specs.environment import Environment

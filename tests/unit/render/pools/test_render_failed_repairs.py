@@ -9,7 +9,7 @@ import pytest
 from remediations import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 from components.inputs.region import of_region
-from components.lookups.node_checks import repair_limits
+from components.lookups.health.node_checks import repair_limits
 from components.programs import failed_repairs
 from components.programs.failed_repairs import (
     GAVE_UP,

@@ -13,7 +13,7 @@ from alerts import Alert, every_alert
 from environment_data import LAPTOP, reference
 from recorded_metrics import RECORD, problems
 
-from components.lookups.node_checks import library_checks
+from components.lookups.health.node_checks import library_checks
 from components.render.add_ons.add_on_monitors import history_query
 from components.specs.health.node_checks import HealthAction
 from jacquard.machine import paths

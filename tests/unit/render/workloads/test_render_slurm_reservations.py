@@ -11,7 +11,7 @@ from small_region import changed
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.inputs.workloads.slurm import reservations_of
-from components.lookups.node_tests import burn_in_minutes
+from components.lookups.health.node_tests import burn_in_minutes
 from components.programs import slurm_reservations
 from components.render.workloads.slurm_reservations import NAME, PROGRAM, SETTINGS, SlurmReservations
 from components.specs.environment import Environment

@@ -4,7 +4,7 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-from components.lookups.node_checks import applies, checks_of
+from components.lookups.health.node_checks import applies, checks_of
 from components.lookups.pools import PlacedCluster
 from components.lookups.table_files import table_file
 from components.render.health.node_tests import NodeTests, PoolTests, RepairTimes

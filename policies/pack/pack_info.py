@@ -12,7 +12,7 @@ from pulumi.runtime.proto import analyzer_pb2
 
 from components.specs.region.policy import Enforcement
 from policies.facts import Context
-from policies.pack_config import DISABLED, level_of
+from policies.pack.pack_config import DISABLED, level_of
 from policies.rules import MODULES
 from policies.verdict import Rule, Severity
 
@@ -28,7 +28,7 @@ SEVERITIES = {
     Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
 }
 _TYPES = {False: analyzer_pb2.POLICY_TYPE_RESOURCE, True: analyzer_pb2.POLICY_TYPE_STACK}
-_CATALOGUE = Path(__file__).with_name("catalogue.yaml")
+_CATALOGUE = Path(__file__).parents[1] / "catalogue.yaml"
 _FRAMEWORK = "Catalogue of rules for a GPU cloud"
 _PAGE = "docs/reference/policies.md"
 _CORRECT = "Correct:"

@@ -24,11 +24,11 @@ from jacquard.machine.errors import SettingError
 from policies import extensions
 from policies.facts import Context, Fact, stack_facts
 from policies.judging import Judge, Violation
-from policies.pack_config import DISABLED, REMEDIATE, Overrides, PackConfigError, PolicyConfig
-from policies.pack_info import LEVELS, PACK, SEVERITIES, VERSION, analyzer_info
+from policies.pack.pack_config import DISABLED, REMEDIATE, Overrides, PackConfigError, PolicyConfig
+from policies.pack.pack_info import LEVELS, PACK, SEVERITIES, VERSION, analyzer_info
+from policies.pack.wire import OBJECT_SET, facts_of, is_stack, stack_of
 from policies.rules import RULES
 from policies.verdict import Rule
-from policies.wire import OBJECT_SET, facts_of, is_stack, stack_of
 
 _MAX_MESSAGE_BYTES = 400 * 1024 * 1024
 _LEVEL_NAMES = {

@@ -1,0 +1,1 @@
+"""The policy pack as a plug-in of the engine: protocol, configuration and description."""
