@@ -18,6 +18,7 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.changes.lock_changes import changes, file_changes
 from jacquard.machine import paths, settings
 from jacquard.machine.edits import Edit
+from jacquard.machine.files import existing_text
 from policies import new_violations
 
 
@@ -62,7 +63,7 @@ def move_hosts(edit: Edit, spec: Environment, moves: Sequence[Move]) -> tuple[li
     if records:
         changed = changed.model_copy(update={"host_tests": {**spec.host_tests, **records}})
         tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
-        diff += file_changes(f"{spec.name}/{HOST_TESTS}", _text(tests), text)
+        diff += file_changes(f"{spec.name}/{HOST_TESTS}", existing_text(tests), text)
         texts[tests] = text
     done = exchanges(changed, [move.host.host for move in moves])
     if locks := [item.locks for item in done if item.locks]:
@@ -75,15 +76,11 @@ def move_hosts(edit: Edit, spec: Environment, moves: Sequence[Move]) -> tuple[li
 
 def _faults(path: Path, spec: Environment, moves: Sequence[Move]) -> tuple[str, str]:
     """Return the text of ``out_of_service.yaml`` before and after ``moves``."""
-    before, now = _text(path), settings.now()
+    before, now = existing_text(path), settings.now()
     away = {move.host.host: entry(spec, move, now) for move in moves if move.to is not LifecycleState.PRODUCTION}
     back = [move.host.host for move in moves if move.host.host not in away and move.host.host in spec.out_of_service]
     after = with_faults(before, away) if away else before
     return before, without_faults(after, back) if back else after
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def require_acceptable(before: Environment, after: Environment, now: dt.datetime | None = None) -> None:

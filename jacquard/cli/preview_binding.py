@@ -8,6 +8,7 @@ from pathlib import Path
 from components.lookups.pools import place
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
+from components.specs.reading.problems import abbreviated
 from components.specs.region.previews import Applies
 from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.errors import ExitCode, Stop, show
@@ -16,7 +17,7 @@ from jacquard.engine.recorded import state_digest
 from jacquard.machine import paths
 from jacquard.previews.attestations import attestation
 from jacquard.previews.attestations.approvals import missing
-from jacquard.previews.attestations.attestation import DIGITS, AttestationError, Statement
+from jacquard.previews.attestations.attestation import AttestationError, Statement
 from jacquard.previews.attestations.signing import SignatureError, signer
 from jacquard.previews.attestations.statement import Candidate, facts_now
 from jacquard.previews.impacts.edits import edits
@@ -79,7 +80,7 @@ class Apply:
 
     def _reasons(self, statement: Statement) -> Iterator[str]:
         name, attested = self.environment.name, statement.predicate
-        again = f"preview again with: jacquard preview {name} --base {attested.base[:DIGITS]} --out {self.preview}"
+        again = f"preview again with: jacquard preview {name} --base {abbreviated(attested.base)} --out {self.preview}"
         previewed = statement.of(name)
         if previewed is None:
             names = ", ".join(item.environment for item in attested.environments)
@@ -101,7 +102,7 @@ class Apply:
             yield again
         for tenant in missing(impact):
             yield _unapproved(tenant)
-            yield f"to record its approval: jacquard approve {name} {tenant.tenant} --base {attested.base[:DIGITS]}"
+            yield f"to record its approval: jacquard approve {name} {tenant.tenant} --base {abbreviated(attested.base)}"
 
     def _impact(self, base: str) -> Impact:
         with base_comparison.base_of(base) as earlier:
@@ -116,7 +117,7 @@ class Apply:
 
 
 def _unapproved(tenant: TenantImpact) -> str:
-    part = f"part {(tenant.digest or '')[:DIGITS]}"
+    part = f"part {abbreviated(tenant.digest or '')}"
     if tenant.agreement:
         return f"the approval of {part} by {tenant.tenant} expired on {tenant.agreement.expires}"
     return f"{tenant.tenant} has not approved {part}"

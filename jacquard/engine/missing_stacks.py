@@ -10,6 +10,7 @@ from jacquard.engine.driver import Engine, Ready
 from jacquard.engine.locks import project
 from jacquard.harness import REHEARSAL_PASSPHRASE
 from jacquard.machine import paths
+from jacquard.machine.files import existing_text
 
 _EMPTY = '{"version": 3, "checkpoint": {"latest": {"manifest": {"time": "2026-01-01T00:00:00Z"}}}}'
 """State of a stack without resources in the file backend; without a manifest, reading the stack's own outputs
@@ -38,7 +39,7 @@ def previewing(engine: Engine, ready: Ready) -> Iterator[Engine]:
 def _temporary(engine: Engine, stack: str, state: Path) -> Engine:
     """Return an engine with its state in a temporary folder, and a copy of the stack's settings next to it."""
     settings = paths.project() / paths.DATA / f"Pulumi.{stack}.yaml"
-    text = settings.read_text(encoding="utf-8") if settings.exists() else ""
+    text = existing_text(settings)
     (copied := state.parent / settings.name).write_text(text, encoding="utf-8")
     temporary = copy.copy(engine)
     temporary.variables = {**engine.variables, "PULUMI_BACKEND_URL": f"file://{state}?metadata=skip"}

@@ -1,4 +1,4 @@
-"""Replaces files atomically: a reader sees the old or the new content, never a part."""
+"""Reads files that may be missing, and replaces files atomically: a reader never sees a part of the new content."""
 
 import os
 import stat
@@ -6,6 +6,11 @@ import tempfile
 from pathlib import Path
 
 _PUBLIC, _PRIVATE = 0o644, 0o600
+
+
+def existing_text(path: Path) -> str:
+    """Return the text of ``path``; empty if there is no such file."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def replace_text(path: Path, content: str | bytes) -> bool:

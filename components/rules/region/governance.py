@@ -11,7 +11,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.nodes import Windows
 from components.specs.reading.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
-from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.reading.problems import Problem, abbreviated, listed, suggestion
 from components.specs.region.tenant import Approval
 from components.specs.times import DAY_MINUTES
 
@@ -108,7 +108,7 @@ def twice(environment: Environment) -> Iterator[Problem]:
 def approved_twice(environment: Environment) -> Iterator[Problem]:
     """Report duplicate approvals of a change, because removing one of them would not revoke the approval."""
     keys = [
-        (f"approval of {approval.tenant} for change {approval.digest[:12]}")
+        (f"approval of {approval.tenant} for change {abbreviated(approval.digest)}")
         for approval in environment.approvals.approvals
     ]
     yield from _twice(environment, APPROVALS, "approvals", keys)

@@ -13,7 +13,7 @@ from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES, REGION
-from components.specs.reading.problems import FORM, Problem, listed
+from components.specs.reading.problems import FORM, Problem, abbreviated, listed
 from components.specs.region.catalog import DpuImage, GoldenImage
 from components.specs.region.policy import RuleId
 
@@ -106,7 +106,7 @@ def _republished(
         if intent.sha256 != image.sha256:
             line = environment.positions.line(IMAGES, (*path, "sha256"))
             text = (
-                f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
+                f"{abbreviated(intent.sha256)}... is not the digest of {intent.image} ({abbreviated(image.sha256)}...,"
                 f" {IMAGES}:{line}); an image never changes under its version or URL, restore the digest that was"
                 " published"
             )

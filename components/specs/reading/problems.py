@@ -16,6 +16,7 @@ from components.specs.struct import Struct
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+_DIGITS = 12
 MAX_SHOWN_CHARACTERS = 60
 """Maximum length of a quoted value, so that a large wrong value does not fill the screen."""
 MAX_PROBLEMS = 10_000
@@ -230,6 +231,11 @@ def shortened(text: str) -> str:
     """Return ``text``, with secrets masked, truncated if it is long."""
     text = masked(text)
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."
+
+
+def abbreviated(digest: str) -> str:
+    """Return the first digits of a digest or commit, which identify it in texts; files and JSON contain all digits."""
+    return digest[:_DIGITS]
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from components.specs.base import Stage
 from components.specs.environment import Environment
+from components.specs.reading.problems import abbreviated
 from components.specs.struct import Struct, replace
 from jacquard.cli import local_region
 from jacquard.cli.console import ResultFormat, plural, print_json, stdout
@@ -236,7 +237,7 @@ class Up:
         if not planned.empty:
             seconds += self.operator.follow(stack, screen)
             changes = planned.changes
-        result = f"applied at {self.operator.commit[:12]}" if not planned.empty else summary.counted(changes)
+        result = f"applied at {abbreviated(self.operator.commit)}" if not planned.empty else summary.counted(changes)
         ended(screen.console, stack.partition(".")[2], seconds, result)
         return Applied(changes=changes, seconds=seconds)
 

@@ -7,6 +7,7 @@ from components.render.manifest import MANAGEMENT
 from components.render.region.engine.engine import API, KIND
 from components.render.region.engine.operator import CHART, NAMESPACE
 from components.specs.environment import Environment
+from components.specs.reading.problems import abbreviated
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.progress import Screen
 from jacquard.engine.shutdown import asked
@@ -95,7 +96,7 @@ class Operator:
     def _failure(self, stack: str, run: SliceRun) -> str:
         name, environment = stack.partition(".")[2], self._environment.name
         return (
-            f"the operator could not apply {stack} at {self.commit[:12]}: {run.failed}\n"
+            f"the operator could not apply {stack} at {abbreviated(self.commit)}: {run.failed}\n"
             f"  the pod of the failed run: kubectl -n {NAMESPACE} logs {name}-workspace-0; 'jacquard up {environment}'"
             " continues from there"
         )

@@ -8,16 +8,16 @@ import typer
 
 from components.specs.reading.loader import APPROVALS
 from components.specs.reading.parsing import parsed
-from components.specs.reading.problems import SpecError, listed
+from components.specs.reading.problems import SpecError, abbreviated, listed
 from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_approval
 from jacquard.cli import arguments, data
 from jacquard.cli.comparisons import base_comparison
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
-from jacquard.cli.views.changes.impact_lists import DIGITS
 from jacquard.cli.views.changes.impact_verdict import effect_sentences
 from jacquard.cli.views.changes.lock_changes import file_changes, show_diff
 from jacquard.machine import paths, settings
+from jacquard.machine.files import existing_text
 from jacquard.previews.bases import committer
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.tenant_impact import TenantImpact
@@ -85,7 +85,7 @@ def approve(
             expires=until,
         )
         path = paths.environments() / environment / APPROVALS
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        before = existing_text(path)
         earlier_approval = _approved(environment, before, approval)
         after = with_approval(before, approval)
         _require_sound(environment, after)
@@ -98,7 +98,7 @@ def approve(
         print_json({"environment": environment} | entry)
         return
     verb = "would approve" if plan else "approves"
-    headline = f"{approval.by} {verb} part {approval.digest[:DIGITS]} of the change for {tenant}:"
+    headline = f"{approval.by} {verb} part {abbreviated(approval.digest)} of the change for {tenant}:"
     show_diff(stdout(), diff, [headline, *(f"  {line}" for line in effects)])
     if earlier_approval:
         approved = f"{earlier_approval.by} already approved this part on {earlier_approval.day}"

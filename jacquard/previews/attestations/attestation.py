@@ -13,12 +13,11 @@ from typing import Literal
 from pydantic import AwareDatetime, Field, ValidationError
 
 from components.specs.base import SHA256, Sha256, Spec
-from components.specs.reading.problems import first_violation
+from components.specs.reading.problems import abbreviated, first_violation
 from components.specs.struct import Struct
 from jacquard.previews.impacts.tenant_impact import Agreement
 
 FILE = "attestation.json"
-DIGITS = 12
 NOTHING = "nothing"
 """Placeholder for a missing digest, such as the digest of a missing file."""
 
@@ -167,4 +166,4 @@ def is_over(statement: Statement, now: dt.datetime) -> bool:
 
 
 def _short(value: str) -> str:
-    return value[:DIGITS] if re.fullmatch(SHA256, value) else value
+    return abbreviated(value) if re.fullmatch(SHA256, value) else value

@@ -21,6 +21,7 @@ from jacquard.cli.errors import ExitCode, Stop, unknown
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
 from jacquard.cli.views.region import placement as view
 from jacquard.machine import paths, settings
+from jacquard.machine.files import existing_text
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -133,7 +134,7 @@ def _diff(folder: Path, order: OrderSpec, placement: Placement) -> tuple[list[st
     if edits is None:
         return diff, texts
     tenant = folder / region / edits.file
-    known = tenant.read_text(encoding="utf-8") if tenant.exists() else ""
+    known = existing_text(tenant)
     diff += file_changes(f"{region}/{edits.file}", known, edits.text)
     return diff + changes(edits.before, edits.numbers, edits.pins), texts | {tenant: edits.text}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from rich.text import Text
 
 from components.lookups.effects.effect import Effect
-from components.specs.reading.problems import listed
+from components.specs.reading.problems import abbreviated, listed
 from jacquard.cli.console import plural
 from jacquard.cli.views.changes import impact_checks
 from jacquard.cli.views.changes.values import VALUE
@@ -13,8 +13,6 @@ from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
 
 _MOST = 10
-DIGITS = 12
-"""Number of displayed digits of a digest; files and JSON contain the complete digest."""
 
 
 def tenants(impact: Impact) -> Iterator[str]:
@@ -38,7 +36,7 @@ def tenants(impact: Impact) -> Iterator[str]:
 
 def word(tenant: TenantImpact) -> str:
     """Return the state of a tenant's approval for its part of the change, identified by the digest of the part."""
-    part = f"part {(tenant.digest or '')[:DIGITS]}"
+    part = f"part {abbreviated(tenant.digest or '')}"
     match tenant.agreement:
         case None:
             return f"{tenant.asks} must approve {part}"

@@ -1,7 +1,6 @@
 """Changes of lock files as line diffs."""
 
 import difflib
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -11,6 +10,7 @@ from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.lock_text import lock_text, paired
 from jacquard.machine import paths
+from jacquard.machine.files import existing_text
 
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -20,7 +20,7 @@ def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock
     folder = paths.environments() / environment.name
     lines: list[str] = []
     for name, lock in zip((ALLOCATIONS, IMAGE_PINS), paired(environment.name, numbers, pins), strict=True):
-        lines += file_changes(f"{environment.name}/{name}", _text(folder / name), lock_text(lock))
+        lines += file_changes(f"{environment.name}/{name}", existing_text(folder / name), lock_text(lock))
     return lines
 
 
@@ -35,7 +35,3 @@ def show_diff(console: Console, lines: list[str], explanations: list[str]) -> No
         console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), no_wrap=True, overflow="ignore", crop=False)
     for line in explanations:
         console.print(Text(line), soft_wrap=True)
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""

@@ -10,7 +10,7 @@ from components.reports.images import ImageReport, Match
 from components.reports.platform_images import PlatformImages
 from components.rollout.options import NEWEST_TEMPLATES
 from components.specs.keys import DPUS
-from components.specs.reading.problems import listed
+from components.specs.reading.problems import abbreviated, listed
 from components.specs.region.catalog import Lifecycle
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
@@ -91,7 +91,7 @@ def platform_tables(images: PlatformImages) -> Iterator[RenderableType]:
     """Yield the table of downloaded artefacts, the number pinned by digest, and the reasons for tags."""
     rows = plain_table("form", "from", "version", "digest", "objects", numbers={"objects"})
     for image in images.images:
-        digest = Text(image.digest.partition(":")[2][:12]) if image.digest else Text("by tag", "yellow")
+        digest = Text(abbreviated(image.digest.partition(":")[2])) if image.digest else Text("by tag", "yellow")
         rows.add_row(image.form, image.name, image.version or "-", digest, str(sum(image.needed_by.values())))
     yield rows
     yield ""

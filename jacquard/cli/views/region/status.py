@@ -7,12 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from components.specs.keys import pool_key, vm_key
+from components.specs.reading.problems import abbreviated
 from jacquard.cli.console import plural
 from jacquard.observe.region_status import RegionStatus
 
 _GOOD, _BAD, _QUIET = "green", "yellow", "dim"
 _REASONS_SHOWN = 12
-_COMMIT_DIGITS = 12
 
 
 def show(console: Console, status: RegionStatus) -> None:
@@ -132,7 +132,7 @@ def _slices(status: RegionStatus) -> Table:
     table = _table("Slices", "slice", "commit", "")
     for item in status.slices:
         state = Text(item.why, _BAD) if item.why else Text("applied", _GOOD)
-        table.add_row(item.name, item.commit[:_COMMIT_DIGITS], state)
+        table.add_row(item.name, abbreviated(item.commit), state)
     return table
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from components.reports.uniformity import Deviation, PoolUniformity
+from components.specs.reading.problems import abbreviated
 from jacquard.cli.console import plural
 
 _SHOWN = ("image", "image_sha256", "kernel", "gpu_driver", "nic_firmware", "firmware_baseline", "dpu_image", "kubelet")
 """Properties shown in the text output; JSON contains all."""
-_DIGITS = 12
 _DEVIATIONS_SHOWN = 20
 
 
@@ -52,4 +52,4 @@ def _short(value: str | None) -> str:
     if value is None:
         return "none"
     bare = value.removeprefix("sha256:")
-    return f"{bare[:_DIGITS]}..." if len(bare) == 64 else value  # noqa: PLR2004 - hex digits of a SHA-256
+    return f"{abbreviated(bare)}..." if len(bare) == 64 else value  # noqa: PLR2004 - hex digits of a SHA-256

@@ -22,7 +22,7 @@ from jacquard.lab.rehearsal.operators.view import View
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
-from jacquard.machine.files import replace_private
+from jacquard.machine.files import existing_text, replace_private
 
 FOLDER = "workspaces"
 _RUN = 'trap : INT; "$@"; code=$?; echo "$code" >"$JACQUARD_RESULT.part"; mv "$JACQUARD_RESULT.part" "$JACQUARD_RESULT"'
@@ -63,8 +63,7 @@ class Workspace:
 
     def key(self) -> str:
         """Return the key of the spec for which the workspace was created; empty if there is no workspace."""
-        path = self.folder / "key"
-        return path.read_text() if path.is_file() else ""
+        return existing_text(self.folder / "key")
 
     def create(self, key: str) -> None:
         """Create an empty workspace."""
