@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from local_region import LocalRegion, deleted_at_exit, leftovers
+from rejected_labels import RejectedLabels
 
 from components.render.region.engine.operator import NAMESPACE
 from jacquard.machine import paths
@@ -24,39 +25,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 NAME = "edge-1"
 SLICES = {"inventory-a", "tenant-first", "cluster-first-train"}
-ADMISSION = "admissionregistration.k8s.io/v1"
 REFUSED = "no labels today"
 """Message of a rejection that a preview does not see."""
-LABEL = "node.cluster.x-k8s.io/stage"
-POLICY: dict[str, Any] = {
-    "apiVersion": ADMISSION,
-    "kind": "ValidatingAdmissionPolicy",
-    "metadata": {"name": "no-label"},
-    "spec": {
-        "matchConstraints": {
-            "resourceRules": [
-                {
-                    "apiGroups": ["cluster.x-k8s.io"],
-                    "apiVersions": ["*"],
-                    "resources": ["machinedeployments"],
-                    "operations": ["CREATE", "UPDATE"],
-                }
-            ],
-        },
-        "validations": [
-            {
-                "expression": f"request.dryRun || !('{LABEL}' in object.spec.template.metadata.labels)",
-                "message": REFUSED,
-            },
-        ],
-    },
-}
-BINDING: dict[str, Any] = {
-    "apiVersion": ADMISSION,
-    "kind": "ValidatingAdmissionPolicyBinding",
-    "metadata": {"name": "no-label"},
-    "spec": {"policyName": "no-label", "validationActions": ["Deny"]},
-}
 
 
 class Repository(LocalRegion):
@@ -157,12 +127,11 @@ def test_uncommitted_data_are_not_applied(regions: Repository) -> None:
 
 def test_a_rejected_slice_fails_the_run_and_the_next_run_tries_it_again(regions: Repository) -> None:
     before, head = regions.commits(), regions.commit()
-    for body in (POLICY, BINDING):
-        regions.api().apply(body, field_manager="test")
+    rejected = RejectedLabels(regions.api(), REFUSED, previews=False)
+    rejected.start()
 
     failed = regions.jacquard("up", NAME)
-    for body in (BINDING, POLICY):
-        regions.api().delete(ObjectRef(ADMISSION, str(body["kind"]), "no-label", None))
+    rejected.end()
     again = regions.jacquard("up", NAME)
 
     assert failed.code == 1, failed.text

@@ -11,43 +11,15 @@ from typing import Any
 
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, leftovers
+from rejected_labels import LABEL, RejectedLabels
 
 from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"
-ADMISSION = "admissionregistration.k8s.io/v1"
 SLICES = ("foundation", "inventory-a", "tenant-acme", "tenant-globex", "cluster-acme-train", "cluster-globex-lab")
-LABEL = "node.cluster.x-k8s.io/stage"
 REFUSED = "nothing of globex is labelled today"
-POLICY = {
-    "apiVersion": ADMISSION,
-    "kind": "ValidatingAdmissionPolicy",
-    "metadata": {"name": "no-label"},
-    "spec": {
-        "matchConstraints": {
-            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "globex-lab"}},
-            "resourceRules": [
-                {
-                    "apiGroups": ["cluster.x-k8s.io"],
-                    "apiVersions": ["*"],
-                    "resources": ["machinedeployments"],
-                    "operations": ["CREATE", "UPDATE"],
-                }
-            ],
-        },
-        "validations": [
-            {"expression": f"!('{LABEL}' in object.spec.template.metadata.labels)", "message": REFUSED},
-        ],
-    },
-}
-BINDING = {
-    "apiVersion": ADMISSION,
-    "kind": "ValidatingAdmissionPolicyBinding",
-    "metadata": {"name": "no-label"},
-    "spec": {"policyName": "no-label", "validationActions": ["Deny"]},
-}
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +52,7 @@ def test_up_creates_all_slices_and_the_next_one_has_no_changes(sliced: LocalRegi
 
 
 def test_a_slice_rejected_by_the_api_server_only_blocks_its_cluster(sliced: LocalRegion) -> None:
-    for body in (POLICY, BINDING):
-        sliced.api().apply(body, field_manager="test")
+    RejectedLabels(sliced.api(), REFUSED, namespace="globex-lab").start()
     sliced.edit(f"{ENVIRONMENT}/tenants/acme.yaml", "workload: inference}", "workload: inference, stage: two}")
     sliced.edit(
         f"{ENVIRONMENT}/tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, labels: {stage: two}}\n    storage"
@@ -106,8 +77,7 @@ def test_a_slice_rejected_by_the_api_server_only_blocks_its_cluster(sliced: Loca
 
 
 def test_the_same_command_continues_after_the_cause_is_removed(sliced: LocalRegion) -> None:
-    for body in (BINDING, POLICY):
-        sliced.api().delete(ObjectRef(ADMISSION, str(body["kind"]), "no-label", None))
+    RejectedLabels(sliced.api(), REFUSED).end()
 
     outcome = sliced.jacquard("up", ENVIRONMENT)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_operator import COMMIT, FakeOperator, given_up, stack
 from fake_pulumi import FakePulumi
 from typer.testing import Result
 
@@ -16,13 +17,11 @@ from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.runs.plan_checks import Plan
 from jacquard.machine import settings
 from jacquard.observe.observation import Observation
-from jacquard.observe.slice_runs import REQUEST
 from jacquard.previews.base_commits import BaseError
-from jacquard.providers.kube import ObjectRef
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-COMMIT, OLDER = "5" * 40, "4" * 40
+OLDER = "4" * 40
 ENGINE = "stacks: sliced\nengine: {kind: operator, repository: https://git.cloud.example/regions}"
 SLICES = ("inventory-a", "tenant-acme", "tenant-globex", "cluster-acme-train", "cluster-globex-lab")
 
@@ -31,45 +30,9 @@ class Once(Stop):
     """Failure of the first plan of a stack."""
 
 
-class FakeOperator:
-    """API server with Stacks; each read is a step of the operator."""
-
-    def __init__(self) -> None:
-        self.stacks: dict[str, list[dict[str, Any]]] = {}
-        """Answers by name; the last one is repeated."""
-        self.read: list[str] = []
-        """Names of Stacks in the order in which each was read last."""
-        self.requests: list[str] = []
-
-    def get(self, ref: ObjectRef) -> dict[str, Any]:
-        self.read = [*(name for name in self.read if name != ref.name), ref.name]
-        answers = self.stacks.setdefault(ref.name, [stack(lastUpdate=succeeded())])
-        return answers.pop(0) if len(answers) > 1 else answers[0]
-
-    def patch(self, ref: ObjectRef, patch: dict[str, Any], *, field_manager: str) -> None:
-        assert field_manager == "jacquard"
-        assert patch["metadata"]["annotations"].keys() == {REQUEST}
-        self.requests.append(ref.name)
-        self.stacks[ref.name] = [stack(lastUpdate=succeeded())]
-
-
-def stack(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:
-    given = {"observedGeneration": 2, "conditions": list(conditions), **status}
-    return {"metadata": {"generation": 2}, "spec": {"commit": COMMIT}, "status": given}
-
-
 def unchanged(*names: str) -> dict[str, Plan]:
     """Plans without changes of these stacks."""
     return {name: Plan(stack=f"laptop.{name}", empty=True) for name in names}
-
-
-def succeeded() -> dict[str, Any]:
-    return {"generation": 2, "state": "succeeded", "lastSuccessfulCommit": COMMIT}
-
-
-def given_up() -> dict[str, Any]:
-    stalled = {"type": "Stalled", "status": "True", "reason": "UpdateFailed", "message": "up failed 3 times"}
-    return stack(stalled, lastUpdate={"generation": 2, "state": "failed", "message": "VPC acme is refused"})
 
 
 @pytest.fixture
