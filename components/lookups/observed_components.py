@@ -169,7 +169,7 @@ def _at(values: Any, path: str) -> Any:
 
 @cache
 def table() -> ObservedComponentTable:
-    """Return the table of the library."""
+    """Return the monitor, alerts and dashboards of each component of the library."""
     return table_file(FILE, ObservedComponentTable)
 
 

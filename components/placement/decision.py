@@ -35,7 +35,7 @@ class Reason(StrEnum):
 
 
 class Refusal(Struct):
-    """One reason against a region."""
+    """One reason why a region cannot get an order, with its text."""
 
     reason: Reason
     text: str

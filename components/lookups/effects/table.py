@@ -177,7 +177,7 @@ def spelt(path: Steps) -> str:
 
 @cache
 def effects_table() -> Table:
-    """Return the table of this library."""
+    """Return the library's effects of changed fields, by kind."""
     return _table(shipped_files(FOLDER, EffectsFile))
 
 

@@ -83,7 +83,7 @@ class HostStatesFile(DataFile):
 
 @cache
 def host_states() -> Mapping[LifecycleState, StateRow]:
-    """Return the table of this library."""
+    """Return the library's states of hosts, with their transitions."""
     return _states(shipped_files(FOLDER, HostStatesFile))
 
 

@@ -143,7 +143,7 @@ class Table(Struct):
 
 @cache
 def references_table() -> Table:
-    """Return the table of this library."""
+    """Return the library's references between objects, by kind."""
     return _table(shipped_files(FOLDER, ReferencesFile))
 
 

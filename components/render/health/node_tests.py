@@ -229,7 +229,7 @@ class NodeTests(Struct):
             "command": [_filled(argument, values) for argument in test.command],
             **given(env=[{"name": name, "value": value} for name, value in test.environment.items()]),
             **given(resources={"limits": {GPU: gpus}} if gpus else None),
-            # Verbs of RDMA need the devices of the node and locked memory.
+            # RDMA verbs need the node's devices and locked memory.
             **given(securityContext={"privileged": True} if test.part is Part.FABRIC else None),
             "terminationMessagePolicy": "FallbackToLogsOnError",
             "volumeMounts": [

@@ -119,7 +119,7 @@ class Kind:
 
 
 def stand_ins(cluster: str) -> list[Kind]:
-    """Return the kinds of the management cluster or of a hosted cluster."""
+    """Return the kinds whose controllers are simulated, in the management cluster or in a hosted cluster."""
     table = _MANAGEMENT if cluster == MANAGEMENT else _HOSTED
     return [_kind(group_version, name) for group_version, names in table.items() for name in names.split()]
 

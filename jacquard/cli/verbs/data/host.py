@@ -33,7 +33,7 @@ _To = Annotated[
 ]
 _Reason = Annotated[
     str | None,
-    typer.Option("--reason", metavar="TEXT", help="Reason; required when hosts leave production, then optional."),
+    typer.Option("--reason", metavar="TEXT", help="Reason; required when hosts leave production, otherwise optional."),
 ]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
 _By = Annotated[
