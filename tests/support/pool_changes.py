@@ -51,6 +51,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "health.node_startup_timeout_seconds": ({}, {"node_startup_timeout_seconds": 7200}),
     "health.unhealthy_timeout_seconds": ({}, {"unhealthy_timeout_seconds": 1200}),
     "health.max_unhealthy": ({}, {"max_unhealthy": 0}),
+    "health.max_replacements": ({}, {"max_replacements": 9}),
     "health.burn_in": ({}, {"burn_in": "gated"}),
     "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
     "retire": ({}, {"retire": True}),

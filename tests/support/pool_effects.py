@@ -37,6 +37,7 @@ FIELDS: Mapping[str, Effect] = {
     "health.node_startup_timeout_seconds": Effect.IN_PLACE,
     "health.unhealthy_timeout_seconds": Effect.IN_PLACE,
     "health.max_unhealthy": Effect.IN_PLACE,
+    "health.max_replacements": Effect.IN_PLACE,
     "health.burn_in": Effect.IN_PLACE,
     "health.min_ready_seconds": Effect.IN_PLACE,
     "retire": Effect.SCALES,

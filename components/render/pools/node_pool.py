@@ -216,7 +216,11 @@ def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, boo
             **given(paused=rollout.paused or None),
             "selector": {"matchLabels": members},
             "rollout": rollout_section(group.max_surge, group.max_unavailable, group.intent.after),
-            "remediation": {"maxInFlight": max(group.max_unavailable, group.max_surge)},
+            # Without a limit, all unhealthy machines are deleted simultaneously
+            # (CAPI:core/reconcilers/machineset/machineset_controller.go, reconcileUnhealthyMachines).
+            "remediation": {
+                "maxInFlight": pool.spec.health.max_replacements or max(group.max_unavailable, group.max_surge)
+            },
             "deletion": {"order": "Oldest"},
             "template": {
                 "metadata": {

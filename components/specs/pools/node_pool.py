@@ -141,6 +141,9 @@ class HealthSpec(Spec):
     """Maximum share of unhealthy nodes in each rollout group, rounded down to at least one node; above it, no node of
     the group is remediated. The number of spare hosts limits it further, to at least one node. 0 disables
     remediation."""
+    max_replacements: int | None = Field(default=None, ge=1, le=5000)
+    """Maximum number of unhealthy nodes in each rollout group that are replaced simultaneously, after reboots have not
+    repaired them. By default the larger of the numbers for ``rollout.max_unavailable`` and ``rollout.surge``."""
     burn_in: BurnIn = BurnIn.NONE
     """Burn-in of new nodes. ``gated`` makes every node of a running pool unavailable until its condition is set. The
     controller must therefore set the conditions first."""

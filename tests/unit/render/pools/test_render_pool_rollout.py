@@ -50,6 +50,13 @@ def test_each_group_is_replaced_as_its_own_spares_allow(pool: NodePoolInput) -> 
     assert templates(asking) == templates(pool)
 
 
+def test_repairs_can_replace_another_number_of_nodes_than_rollouts(pool: NodePoolInput) -> None:
+    one_by_one = edited(pool, health={"max_replacements": 1}, rollout={"max_unavailable": 4})
+
+    assert [spec["remediation"] for spec in deployments(one_by_one)] == [{"maxInFlight": 1}] * len(pool.groups)
+    assert templates(one_by_one) == templates(pool)
+
+
 def test_a_pause_and_a_restart_are_only_rendered_if_set(pool: NodePoolInput) -> None:
     moment = dt.datetime(2026, 12, 1, 3, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
     groups = tuple(replace(group, intent=group.intent.model_copy(update={"after": moment})) for group in pool.groups)
