@@ -110,3 +110,9 @@ def test_rules_in_tables_of_pages_are_rules(page: str) -> None:
 )
 def test_data_that_are_not_so_are_found(block: str) -> None:
     assert not is_so(block)
+
+
+def test_entries_of_the_changelog_have_one_line_each() -> None:
+    lines = text(paths.ROOT / "CHANGELOG.md").splitlines()
+
+    assert [line for line in lines if line.startswith(" ") or len(line) > 120] == []
