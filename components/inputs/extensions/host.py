@@ -144,7 +144,7 @@ def main() -> None:
             verb, path, *rest = pickle.loads(receive(stream))  # noqa: S301 - sent by the parent
         except EOFError:
             os._exit(0)  # Threads and exit handlers of extensions must not keep the process.
-        signal.alarm(seconds)  # Ends endless loops whose parent was killed; the parent has the same bound.
+        signal.alarm(seconds)  # The alarm ends endless loops after the death of the parent.
         try:
             reply = getattr(files, verb)(path, *rest)
         except BaseException as error:  # noqa: BLE001 - sys.exit() of an extension is an error like any other

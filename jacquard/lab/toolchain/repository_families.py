@@ -144,7 +144,7 @@ NIGHTLY = (
         disk_bytes=2000 << 20,
     ),
     Family(
-        name="pulumi-yaml",  # runs programs of other languages than Python in tests
+        name="pulumi-yaml",  # Tests run programs in YAML with it.
         module="github.com/pulumi/pulumi-yaml",
         binaries=(
             Binary(

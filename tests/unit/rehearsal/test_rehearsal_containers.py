@@ -122,11 +122,20 @@ def test_variables_are_read_from_the_pod_and_from_secrets(objects: Any) -> None:
     assert master == {"KUBERNETES_NAMESPACE": "names", **plain}
 
 
+def test_variables_come_from_config_maps_too(objects: Any) -> None:
+    view = objects(obj("v1", "ConfigMap", "c", namespace="names", data={"A": "1", "B": "2"}))
+    key = {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "B"}}}
+    container = {"envFrom": [{"configMapRef": {"name": "c"}, "prefix": "C_"}], "env": [key]}
+
+    assert containers.variables(view, pod(), container) == {"C_A": "1", "C_B": "2", "B": "2"}
+
+
 def test_a_container_waits_for_its_secrets_and_names_the_missing_key(objects: Any) -> None:
     container = {"env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]}
 
-    for view in (objects(), objects(simulated_secret("s", "names", ["other"]))):
-        with pytest.raises(containers.NotThere, match=r"^pod names/controller-1 waits for key k of Secret s$"):
+    other = simulated_secret("s", "names", ["other"])
+    for view, lacks in ((objects(), "not found"), (objects(other), "has no key 'k'")):
+        with pytest.raises(containers.NotThere, match=rf"^pod names/controller-1 waits: Secret 'names/s' {lacks}$"):
             containers.variables(view, pod(), container, PROGRAMS["external-dns"])
 
 
@@ -151,9 +160,10 @@ def test_a_container_waits_for_its_config_maps_too(objects: Any) -> None:
     body = pod(volumes=[{"name": "conf", "configMap": {"name": "c", "items": [{"key": "a", "path": "a"}]}}])
     container = {"volumeMounts": [{"name": "conf", "mountPath": "/etc/x"}]}
 
-    for data in ((), (obj("v1", "ConfigMap", "c", namespace="names", data={"b": "2"}),)):
-        with pytest.raises(containers.NotThere, match=r"^pod names/controller-1 waits for key a of ConfigMap c$"):
-            containers.files(objects(*data), body, container)
+    other = obj("v1", "ConfigMap", "c", namespace="names", data={"b": "2"})
+    for view, lacks in ((objects(), "not found"), (objects(other), "has no key 'a'")):
+        with pytest.raises(containers.NotThere, match=rf"^pod names/controller-1 waits: ConfigMap 'names/c' {lacks}$"):
+            containers.files(view, body, container)
 
 
 def test_a_container_without_a_kubeconfig_argument_has_none(objects: Any) -> None:

@@ -121,7 +121,7 @@ ABROAD = {"accessToken": {"type": "Secret", "secret": {"name": "git", "key": "ac
         ({"stack": ""}, "spec.stack: missing; set the name of the stack in the backend"),
         ({"projectRepo": ""}, "spec.projectRepo: missing; a local region has no other source"),
         ({"commit": ""}, "spec: one of commit and branch is required"),
-        ({"branch": "main"}, "spec: only one of commit and branch is required"),
+        ({"branch": "main"}, "spec: commit and branch exclude each other"),
         ({"branch": "main", "commit": ""}, "spec.branch: 'main' is not resolved in a local region; set commit to 40"),
         ({"fluxSource": {"dir": "x"}}, "spec.fluxSource: not simulated in a local region; remove the field"),
         (

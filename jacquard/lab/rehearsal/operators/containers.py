@@ -4,12 +4,12 @@ Ports and addresses are changed, because all clusters share one machine. Webhook
 reached.
 """
 
-import base64
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from jacquard.lab.rehearsal.operators.container_references import Reference, environment_references
 from jacquard.lab.rehearsal.operators.view import Object, View
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
@@ -123,22 +123,19 @@ def arguments(program: Program, container: Object, placeholders: dict[str, Any])
 
 
 def variables(view: View, pod: Object, container: Object, program: Program | None = None) -> dict[str, str]:
-    """Return a container's variables, including values from its pod or from Secrets.
+    """Return a container's variables, including values from its pod, from Secrets or from ConfigMaps.
 
     Raises:
-        NotThere: A Secret or its key is missing.
+        NotThere: A Secret, a ConfigMap or a key is missing.
     """
     namespace_variable = program.namespace_variable if program else ""
     result: dict[str, Any] = {namespace_variable: pod["metadata"]["namespace"]} if namespace_variable else {}
-    for source in container.get("envFrom") or ():
-        result |= _entries(view, pod, dig(source, "secretRef", "name"))
+    for reference in environment_references([container]):
+        result |= _present(reference, view, pod).variables(view, pod["metadata"]["namespace"])
     for variable in container.get("env") or ():
         path = dig(variable, "valueFrom", "fieldRef", "fieldPath")
-        secret = dig(variable, "valueFrom", "secretKeyRef")
-        if secret:
-            result[variable["name"]] = _value(view, pod, secret["name"], secret["key"])
-        else:
-            result[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable.get("value")
+        if path in _FIELDS or "value" in variable:
+            result[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable["value"]
     return {name: str(value) for name, value in result.items() if value is not None}
 
 
@@ -148,17 +145,18 @@ def files(view: View, pod: Object, container: Object) -> dict[PurePosixPath, str
     Raises:
         NotThere: A ConfigMap or its key is missing.
     """
-    contents = {}
+    contents: dict[PurePosixPath, str] = {}
     volumes = {volume["name"]: volume.get("configMap") for volume in dig(pod, "spec", "volumes") or ()}
     for mount in container.get("volumeMounts") or ():
         config_map = volumes.get(mount["name"])
         if config_map is None:
             continue
-        data = dig(view.find("v1", "ConfigMap", config_map["name"], pod["metadata"]["namespace"]), "data") or {}
-        for item in config_map.get("items") or [{"key": key, "path": key} for key in data]:
-            if item["key"] not in data:
-                raise _waits(pod, item["key"], f"ConfigMap {config_map['name']}")
-            contents[PurePosixPath(mount["mountPath"], item["path"])] = data[item["key"]]
+        items = config_map.get("items")
+        references = [Reference("ConfigMap", {**config_map, "key": item["key"]}) for item in items or ()]
+        paths = {item["key"]: item["path"] for item in items or ()}
+        for reference in references or [Reference("ConfigMap", config_map)]:
+            data = _present(reference, view, pod).data(view, pod["metadata"]["namespace"]) or {}
+            contents |= {PurePosixPath(mount["mountPath"], paths.get(key, key)): text for key, text in data.items()}
     return contents
 
 
@@ -172,7 +170,9 @@ def given_kubeconfig(view: View, pod: Object, container: Object) -> str | None:
     if option is None:
         return None
     path = PurePosixPath(option.partition("=")[2])
-    return _value(view, pod, mounted_secret(pod, container, path), path.name)
+    reference = Reference("Secret", {"name": mounted_secret(pod, container, path), "key": path.name})
+    data = _present(reference, view, pod).data(view, pod["metadata"]["namespace"]) or {}
+    return data[path.name]
 
 
 def mounted_secret(pod: Object, container: Object, path: PurePosixPath) -> str | None:
@@ -183,24 +183,11 @@ def mounted_secret(pod: Object, container: Object, path: PurePosixPath) -> str |
     return secret
 
 
-def _entries(view: View, pod: Object, secret: str | None) -> dict[str, str]:
-    """Return all entries of a Secret as variables."""
-    body = view.find("v1", "Secret", secret, pod["metadata"]["namespace"])
-    if body is None:
-        msg = f'secret "{secret}" not found'
+def _present(reference: Reference, view: View, pod: Object) -> Reference:
+    if problem := reference.problem(view, pod["metadata"]["namespace"]):
+        msg = f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} waits: {problem}"
         raise NotThere(msg)
-    return {key: base64.b64decode(value).decode() for key, value in (body.get("data") or {}).items()}
-
-
-def _value(view: View, pod: Object, secret: str | None, key: str) -> str:
-    value = dig(view.find("v1", "Secret", secret, pod["metadata"]["namespace"]), "data", key)
-    if not value:
-        raise _waits(pod, key, f"Secret {secret}")
-    return base64.b64decode(value).decode()
-
-
-def _waits(pod: Object, key: str, of: str) -> NotThere:
-    return NotThere(f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} waits for key {key} of {of}")
+    return reference
 
 
 def _name(option: str) -> str:

@@ -76,7 +76,7 @@ def source_of(view: View, spec: Object, namespace: str) -> Source:
     if not url:
         refuse("spec.projectRepo: missing; a local region has no other source")
     if bool(commit) == bool(branch):
-        refuse(f"spec: {'only ' if commit else ''}one of commit and branch is required")
+        refuse(f"spec: {'commit and branch exclude each other' if commit else 'one of commit and branch is required'}")
     if not _COMMIT.fullmatch(commit):
         field, value = ("branch", branch) if branch else ("commit", commit)
         refuse(f"spec.{field}: '{value}' is not resolved in a local region; set commit to 40 hex digits")
