@@ -62,19 +62,6 @@ class Import(Struct):
     """Values and rows that were ignored intentionally."""
 
 
-def import_hosts(
-    environment: Environment, hall: str, file: str, content: str, source: Source, choices: Choices, *, prune: bool
-) -> Import:
-    """Return the inventory of ``hall`` after an import of ``content`` of the foreign ``file``.
-
-    Existing hosts are matched by name. Hosts that are not in the file stay, unless ``prune`` is set.
-
-    Raises:
-        SpecError: with all problems of the file, or of the region after the import.
-    """
-    return merge(environment, hall, read_hosts(file, content, source), source, choices, prune=prune)
-
-
 class Hosts(Struct):
     """Records of the hosts of another system."""
 
@@ -95,7 +82,13 @@ def read_hosts(file: str, content: str, source: Source) -> Hosts:
 def merge(
     environment: Environment, hall: str, hosts: Hosts, source: Source, choices: Choices, *, prune: bool
 ) -> Import:
-    """Return the inventory of ``hall`` after an import of ``hosts``, like `import_hosts`."""
+    """Return the inventory of ``hall`` after an import of ``hosts``.
+
+    Existing hosts are matched by name. Hosts that are not in ``hosts`` stay, unless ``prune`` is set.
+
+    Raises:
+        SpecError: with all problems of the hosts, or of the region after the import.
+    """
     file, records, problems = hosts.origin, hosts.records, [*hosts.problems]
     if not problems and not choices.maps:
         problems += _other_format(file, source, records)

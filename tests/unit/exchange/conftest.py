@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 from fake_inventory import FakeInventory, device, fake_inventory
+from foreign_files import import_hosts
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.exchange.choices import Choices
 from jacquard.exchange.formats import SOURCES, SourceFormat
-from jacquard.exchange.importing import Import, import_hosts
+from jacquard.exchange.importing import Import
 
 FILES = Path(__file__).parent / "files"
 Read = Callable[..., Import]

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 import yaml
+from foreign_files import import_hosts
 from published_crds import CrdFolder
 
 from components.specs.reading.problems import SpecError
 from jacquard.exchange.choices import Choices
 from jacquard.exchange.conversion import Converter
 from jacquard.exchange.formats import SOURCES, SourceFormat
-from jacquard.exchange.importing import import_hosts
 from jacquard.exchange.netbox import _column
 from jacquard.exchange.records import is_credential
 from jacquard.exchange.treatments import Treatment, covering, treatments
