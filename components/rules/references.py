@@ -22,7 +22,7 @@ from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
-from components.specs.reading.problems import Problem, Undeclared, listed, nearest, reported, undeclared
+from components.specs.reading.problems import Problem, Undeclared, nearest, reported, undeclared
 from components.specs.region.tenant import TenantSpec
 
 
@@ -212,7 +212,7 @@ def charts(environment: Environment) -> Iterator[Problem]:
     needed, delivered = needed_charts(environment), {manifest.name for manifest in environment.versions.manifests}
     for name, (file, path) in needed.items():
         if name not in {*declared, *delivered}:
-            text = f"which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            text = f"which is not in charts of {VERSIONS}; add it there"
             if environment.versions.releases(name):
                 channel = environment.region.image_channel
                 text = f"for which channel {channel} offers no release ({VERSIONS}); add one there"

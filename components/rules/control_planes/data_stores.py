@@ -11,6 +11,7 @@ from components.render.control_planes.kamaji_etcd import etcd_name
 from components.render.region.region import kamaji_data_stores
 from components.render.storage.storage import of_management
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.base import DEDICATED
 from components.specs.control_planes.data_stores import (
     DPU_STORE,
@@ -20,8 +21,8 @@ from components.specs.control_planes.data_stores import (
     RestoreSpec,
 )
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import Problem, Undeclared, listed, one_of, undeclared
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, Undeclared, one_of, undeclared
 from components.specs.region.region import ControlPlaneBackend
 
 MAX_NAME_CHARACTERS = 40
@@ -76,16 +77,14 @@ def makers(environment: Environment) -> Iterator[Problem]:
 
 def tools(environment: Environment) -> Iterator[Problem]:
     """Report data stores whose images for defragmentation and backups are not declared."""
-    known = environment.versions.tool_names
     for path, spec in _made(environment):
         backup = spec.backup
         needed: list[tuple[DataPath, str]] = [(path, DEFRAGMENTATION_TOOL)]
         if backup is not None:
             needed += [((*path, "backup"), name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL)]
         for there, name in needed:
-            if name not in known:
-                text = f"requires '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-                yield problem(environment, REGION, there, text)
+            if text := missing_tool(environment, name):
+                yield problem(environment, REGION, there, f"requires {text}")
 
 
 def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | DedicatedDataStoreSpec]]:

@@ -15,12 +15,11 @@ from components.specs.reading.problems import Problem, listed
 
 def images(environment: Environment) -> Iterator[Problem]:
     """Report tests of nodes without the images that they run."""
-    known = environment.versions.tool_names
-    missing = [name for name in needed_tools(environment) if name not in known]
+    missing = [name for name in needed_tools(environment) if name not in environment.versions.tool_names]
     if environment.region.nodes.tests is not None and missing:
         text = (
-            f"requires images that are not among tools of {VERSIONS}: {listed(missing)} (known: {listed(known)}); add"
-            " them there, or remove tests"
+            f"requires images that are not among tools of {VERSIONS}: {listed(missing)}; add them there, or remove"
+            " tests"
         )
         yield problem(environment, REGION, ("nodes", "tests"), text)
 

@@ -6,10 +6,11 @@ from components.lookups.pools import place, problem
 from components.render.program_pods import TOOL
 from components.rollout.limits import NVLINK, PER_FABRIC, RolloutLimits
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
-from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import Problem, listed
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
 
 _PATH = ("dpus", "release")
 
@@ -18,13 +19,9 @@ def needs(environment: Environment) -> Iterator[Problem]:
     """Report the release of maintenance holds without the tool image, or on hosts that it cannot power-cycle."""
     if environment.region.dpus.release is None:
         return
-    known, metal = environment.versions.tool_names, environment.region.bare_metal.backend
-    if TOOL not in known:
-        text = (
-            f"requires '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there, or remove"
-            " release"
-        )
-        yield problem(environment, REGION, _PATH, text)
+    metal = environment.region.bare_metal.backend
+    if missing := missing_tool(environment, TOOL):
+        yield problem(environment, REGION, _PATH, f"requires {missing}, or remove release")
     if metal is not BareMetalBackend.METAL3:
         there = place(environment, REGION, ("bare_metal", "backend"))
         text = f"power-cycles hosts of {BareMetalBackend.METAL3} only, these use {metal} ({there}); remove release"

@@ -10,11 +10,12 @@ from components.render.network.device_plugins import ADAPTERS, IMAGES
 from components.render.network.infiniband import TOOLS
 from components.render.network.port_functions import MULTUS
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse
 from components.specs.keys import cluster_of
 from components.specs.network.fabrics import FabricKind, FabricSpec
-from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.reading.problems import Problem, listed, one_of, suggestion
 
 _MAX_CLUSTERS = 3
@@ -212,15 +213,14 @@ def adapters(environment: Environment) -> Iterator[Problem]:
                 f" {kind.name} on {fabric}; write {one_of(ADAPTERS)}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
-    known, used_kinds = environment.versions.tool_names, environment.instance_types.by_name
+    used_kinds = environment.instance_types.by_name
     uses = {used_kinds[name].port_use for name in used}
     plugins = [image for use, image in IMAGES.items() if use in uses]
     partitioned = any(used_kinds[name].infiniband_ports for name in used)
     cut = any(used_kinds[name].roce_functions for name in used)
     for name in (*(TOOLS if partitioned else (MULTUS,) if cut else ()), *plugins):
-        if name not in known:
-            text = f"require '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-            yield problem(environment, REGION, ("fabrics",), text)
+        if missing := missing_tool(environment, name):
+            yield problem(environment, REGION, ("fabrics",), f"require {missing}")
 
 
 def _with_ports(environment: Environment, fabric: FabricSpec) -> set[str]:

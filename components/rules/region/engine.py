@@ -6,10 +6,11 @@ from components.lookups.pools import DataPath, place, problem
 from components.lookups.slices import BY_COMMAND, slices
 from components.render.region.engine.engine import MAX_NAME_CHARACTERS, TOOL
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.base import Stage
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import Problem, listed
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
 from components.specs.region.state import StackLayout
 
 _ENGINE: DataPath = ("engine",)
@@ -54,10 +55,8 @@ def names(environment: Environment) -> Iterator[Problem]:
 
 def image(environment: Environment) -> Iterator[Problem]:
     """Report an operator without an image of Pulumi among the tools of the version vector."""
-    known = [tool.name for tool in environment.versions.tools]
-    if environment.region.engine and TOOL not in known:
-        text = f"requires '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-        yield problem(environment, REGION, _ENGINE, text)
+    if environment.region.engine and (text := missing_tool(environment, TOOL)):
+        yield problem(environment, REGION, _ENGINE, f"requires {text}")
 
 
 RULES = Rules(references=(image,), data=(layout, state, names))

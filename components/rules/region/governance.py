@@ -7,10 +7,11 @@ from components.render.platform_pods import KUBECTL
 from components.render.pools.pool_rollout import drain_limit_seconds
 from components.render.pools.pool_windows import LEAST_MINUTES
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.nodes import Windows
-from components.specs.reading.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
+from components.specs.reading.loader import APPROVALS, POLICY, REGION, WAIVERS
 from components.specs.reading.problems import Problem, abbreviated, listed, suggestion
 from components.specs.region.tenant import Approval
 from components.specs.times import DAY_MINUTES
@@ -56,12 +57,8 @@ def windows(environment: Environment) -> Iterator[Problem]:
 
 def window_tools(environment: Environment) -> Iterator[Problem]:
     """Report enforced windows without the tool image that blocks rollouts."""
-    known = [tool.name for tool in environment.versions.tools]
-    if environment.region.nodes.windows is Windows.ENFORCE and KUBECTL not in known:
-        text = (
-            f"{Windows.ENFORCE} requires '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it"
-            f" there, or write {Windows.ANNOTATE}"
-        )
+    if environment.region.nodes.windows is Windows.ENFORCE and (missing := missing_tool(environment, KUBECTL)):
+        text = f"{Windows.ENFORCE} requires {missing}, or write {Windows.ANNOTATE}"
         yield problem(environment, REGION, ("nodes", "windows"), text)
 
 

@@ -11,10 +11,11 @@ from components.render.region.logs.log_monitors import FREE_PERCENT
 from components.rules.region import store_pods
 from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import AdvisoryPeriod, Rules, advisory
+from components.rules.tools import missing_tool
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.logs import MAX_STORAGE_PODS
 
@@ -87,16 +88,12 @@ def forwarded_records(environment: Environment) -> Iterator[Problem]:
 
     The records are also in the store of the region.
     """
-    known = [tool.name for tool in environment.versions.tools]
-    if environment.region.log_store is None or TOOL in known:
+    if environment.region.log_store is None:
         return
     for tenant in environment.tenants:
         chosen = [item.value for item in tenant.log_sink.records if item in FORWARDED] if tenant.log_sink else []
-        if chosen:
-            text = (
-                f"requires '{TOOL}' for {listed(chosen)}, which is not among tools of {VERSIONS} ({listed(known)}); add"
-                f" it there, or write records without {listed(chosen)}"
-            )
+        if chosen and (missing := missing_tool(environment, TOOL, f" for {listed(chosen)}")):
+            text = f"requires {missing}, or write records without {listed(chosen)}"
             yield problem(environment, tenant_file(tenant), (*_SINK, "records"), text)
 
 

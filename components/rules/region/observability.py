@@ -14,10 +14,11 @@ from components.rules.region.name_entries import entries, twice
 from components.rules.region.served_addresses import not_a_host, not_announced, taken
 from components.rules.region.tenant_sinks import unreachable
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import Problem, listed
+from components.specs.reading.problems import Problem
 from components.specs.region.observability import MAX_STORAGE_PODS, MetricsStoreSpec, ReceiverSpec
 from components.specs.region.versions import Chart, ManifestArtefact
 
@@ -133,12 +134,11 @@ def _lists(environment: Environment) -> Iterator[tuple[str, str, DataPath, tuple
 
 def backup_tools(environment: Environment) -> Iterator[Problem]:
     """Report backups of stores whose images are not declared."""
-    observability, known = environment.region.observability, [tool.name for tool in environment.versions.tools]
+    observability = environment.region.observability
     for store in observability.backups if observability else ():
         for name in TOOLS[store]:
-            if name not in known:
-                text = f"requires '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-                yield problem(environment, REGION, (_OBSERVABILITY, store, "backup"), text)
+            if text := missing_tool(environment, name):
+                yield problem(environment, REGION, (_OBSERVABILITY, store, "backup"), f"requires {text}")
 
 
 def known_charts(environment: Environment) -> Iterator[Problem]:

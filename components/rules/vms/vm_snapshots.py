@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from components.lookups.pools import DataPath, problem, tenant_file, vms_of
 from components.render.platform_pods import KUBECTL
 from components.rules.rule import Rules
+from components.rules.tools import missing_tool
 from components.specs.environment import Environment
-from components.specs.reading.loader import VERSIONS
-from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.reading.problems import Problem, one_of
 from components.specs.region.tenant import TenantSpec
 from components.specs.storage.snapshots import SnapshotMethod
 from components.specs.storage.storage import StorageClassSpec
@@ -16,11 +16,10 @@ from components.specs.vms.vm_offering import VirtualMachineSpec
 
 def tools(environment: Environment) -> Iterator[Problem]:
     """Report VM snapshots in a region without the tool image that requests snapshots."""
-    known = environment.versions.tool_names
-    for tenant in environment.tenants if KUBECTL not in known else ():
+    missing = missing_tool(environment, KUBECTL)
+    for tenant in environment.tenants if missing else ():
         if tenant.vms and tenant.vms.snapshots:
-            text = f"requires '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-            yield problem(environment, tenant_file(tenant), ("vms", "snapshots"), text)
+            yield problem(environment, tenant_file(tenant), ("vms", "snapshots"), f"requires {missing}")
 
 
 def classes(environment: Environment) -> Iterator[Problem]:

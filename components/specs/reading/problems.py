@@ -29,6 +29,7 @@ MAX_COUNTED = 5
 FORM = "data.form"
 """Rule name for all constraints of the model of a single file."""
 _MOST_USERS = 5
+_MOST_DECLARED = 6
 """Maximum number of users of one entry that a message names."""
 _MOST_DECLARED = 6
 """Maximum number of declared names that a message lists beside a suggestion."""
@@ -180,11 +181,12 @@ def reported(
 def undeclared(
     name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
 ) -> Undeclared:
-    """Return that ``name`` is not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
+    """Return that ``name`` is not in ``declared`` of ``where``. A suggestion (not ``taken``) replaces long lists."""
     declared, taken, users = tuple(declared), set(taken), list(users)
     near = suggestion(name, (candidate for candidate in declared if candidate not in taken))
     used = f" and used by {listed(users, _MOST_USERS)}" if users else ""
-    text = f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
+    known = "" if near and len(declared) > _MOST_DECLARED else f" (declared: {listed(declared)})"
+    text = f"'{name}' is not declared in {where}{known}{used}; add it there or pick one{near}"
     return Undeclared(name=name, where=where, declared=declared, text=text)
 
 
