@@ -1,13 +1,16 @@
-"""Rules about add-on values: the add-on is installed, and its release permits the value and the type."""
+"""Rules about add-on values: the add-on is installed, its release permits the values, and they fit together."""
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
-from components.lookups.add_ons import add_ons
-from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
+from components.lookups.add_ons import add_ons, overrides
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.rollout.chart_values import objection
 from components.rules.rule import Rules
-from components.specs.add_ons.add_on_values import AddOnValuesSpec
+from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
+from components.specs.base import QUANTITY, bytes_of
 from components.specs.environment import Environment
 from components.specs.keys import chart_key
 from components.specs.reading.loader import ADD_ONS, REGION, VERSIONS
@@ -16,6 +19,7 @@ from components.specs.region.versions import Chart
 from components.specs.struct import Struct
 
 _KEY = "add_on_values"
+_REQUESTS, _LIMITS = "requests", "limits"
 
 
 class _Written(Struct, kw_only=False):
@@ -69,6 +73,40 @@ def tunable(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, VERSIONS, at, f"{pair}: one contains the other; remove one of the two")
 
 
+def requests(environment: Environment) -> Iterator[Problem]:
+    """Report requests of a container that exceed its limit in the data: API servers reject its pods.
+
+    The limit can be that of the region, and the request that of a cluster. Source:
+    K8S:pkg/apis/core/validation/validation.go, ValidateContainerResourceRequirements.
+    """
+    reported: dict[tuple[str, DataPath], None] = {}
+    for placed in clusters(environment):
+        for name, values in overrides(environment, placed.cluster).items():
+            amounts = {item.path: bytes_of(item.value) for item in values if _is_memory(item.value)}
+            for path, amount in amounts.items():
+                limit = ".".join(_LIMITS if key == _REQUESTS else key for key in path.split("."))
+                at = _place_of(placed, name, path)
+                if limit == path or amount <= amounts.get(limit, amount) or at in reported:
+                    continue
+                reported[at] = None
+                (written,) = (item.value for item in values if item.path == limit)
+                there = place(environment, *_place_of(placed, name, limit))
+                text = f"exceeds {limit} ({written}, {there}); write {written} or less, or raise the limit"
+                yield problem(environment, *at, text)
+
+
+def _is_memory(value: ChartValue) -> TypeGuard[str]:
+    return isinstance(value, str) and re.fullmatch(QUANTITY, value) is not None
+
+
+def _place_of(placed: PlacedCluster, name: str, path: str) -> tuple[str, DataPath]:
+    """Return file and path of the value that applies to a cluster: its own, or that of the region."""
+    spec = placed.cluster.add_on_values.get(name)
+    if spec is not None and path in spec.values:
+        return placed.file, (*placed.path, _KEY, name, "values", path)
+    return REGION, (_KEY, name, "values", path)
+
+
 def _with_add_on(environment: Environment, written: _Written) -> list[PlacedCluster]:
     return [
         placed for placed in written.here if any(entry.name == written.name for entry in add_ons(environment, placed))
@@ -90,4 +128,4 @@ def _releases(environment: Environment, written: _Written) -> Iterable[Chart]:
     return [release for release in releases.values() or (usual,) if release]
 
 
-RULES = Rules(data=(references, offered, tunable))
+RULES = Rules(data=(references, offered, requests, tunable))
