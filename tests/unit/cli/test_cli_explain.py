@@ -12,7 +12,7 @@ from typer.testing import Result
 from components.rules import checks
 from components.specs.reading.problems import FORM
 from components.specs.reading.secret_finds import RULE as FOUND
-from jacquard.cli.views.rules import filters
+from jacquard.cli.views.rules import filters, matching, rules
 from policies import levels
 from policies.catalogue import catalogue
 from policies.rules import RULES
@@ -42,17 +42,16 @@ def test_a_rule_with_the_rules_that_hide_it(invoke: Invoke) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "name", [FORM, FOUND, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()]
-)
-def test_every_rule_of_a_report_is_explained(name: str, invoke: Invoke) -> None:
-    result = invoke("explain", name)
+def test_every_rule_of_a_report_is_explained() -> None:
+    names = {FORM, FOUND, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()}
+    known = rules()
 
-    assert result.exit_code == 0
-    first, *_, last = result.stdout.splitlines()
-    assert first.startswith(f"{name}: ")
-    assert first.endswith(".")
-    assert last in {"  can be waived in waivers.yaml: yes", "  can be waived in waivers.yaml: no"}
+    assert known.keys() == names
+    for name, rule in known.items():
+        first, *_, last = rule.lines()
+        assert first.startswith(f"{name}: ")
+        assert first.endswith(".")
+        assert last in {"  can be waived in waivers.yaml: yes", "  can be waived in waivers.yaml: no"}
 
 
 def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
@@ -118,8 +117,8 @@ def test_a_room_lists_its_rules(invoke: Invoke, room: str, rule: str, other: str
     assert other not in listed
 
 
-def test_each_rule_has_a_room(invoke: Invoke) -> None:
-    listed = {name for text in filters() for name in names(invoke("explain", text, "--format", "json"))}
+def test_each_rule_has_a_room() -> None:
+    listed = {name for text in filters() for name in matching(text)}
 
     assert {*checks.descriptions(), *(rule.name for rule in RULES)} <= listed
 
