@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ _PINNED = {
 """Groups of which the folder has newer releases than the catalogue pins: module of the pinned chart, and its folder."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 """Template expressions of charts in definitions: labels, annotations and the service of a conversion."""
+_SEPARATOR = re.compile(r"^---.*$", re.MULTILINE)
 _PLURAL = re.compile(r"plural: (\w+)")
 BUILT_IN = {
     "admissionregistration.k8s.io/v1",
@@ -73,13 +75,21 @@ class CrdFolder:
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
         bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # One file with all kinds of a project
         recorded = sorted(RECORDED_HERE.glob(f"{group}_*.yaml"))
-        for path in chain(own, bundles, recorded):
-            for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
-                spec = document["spec"]
-                if (spec["group"], spec["names"]["kind"]) == (group, kind):
+        named = re.compile(rf"\bkind: [\"']?{kind}\b")
+        for text in chain.from_iterable(map(_documents, chain(own, bundles, recorded))):
+            # Most documents of a bundle are of other kinds, and parsing takes much longer than this search.
+            if group in text and named.search(text):
+                document = yaml.load(text, yaml.CSafeLoader)
+                if (document["spec"]["group"], document["spec"]["names"]["kind"]) == (group, kind):
                     return dict(document)
         msg = f"{CRDS} holds no CustomResourceDefinition of {kind} in {group}"
         raise LookupError(msg)
+
+
+@cache
+def _documents(path: Path) -> tuple[str, ...]:
+    """Return the texts of the documents in a file."""
+    return tuple(_SEPARATOR.split(path.read_text(encoding="utf-8")))
 
 
 def _pinned(group: str, kind: str) -> Mapping[str, Any]:
