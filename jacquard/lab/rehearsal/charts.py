@@ -160,7 +160,7 @@ class Charts:
         for renderer in renderers:
             kubectl, folder = binaries.path("kubectl"), self._folder / "kustomize"
             folder.mkdir(exist_ok=True)
-            (folder / "objects.yaml").write_text(yaml.safe_dump_all(objects, sort_keys=False))
+            (folder / "objects.yaml").write_text(yaml.dump_all(objects, Dumper=yaml.CSafeDumper, sort_keys=False))
             wanted = {"resources": ["objects.yaml"], **renderer["kustomize"]}
             (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted))
             done = subprocess.run(
