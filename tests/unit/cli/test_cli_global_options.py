@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 from typer.main import get_command
+from typer.testing import CliRunner, Result
 
 from jacquard.cli.command import build
 from jacquard.cli.console import Color, output, stderr, stdout
@@ -33,12 +34,9 @@ def defaults() -> Any:
     output.reset()
 
 
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
-    command = [sys.executable, "-c", MAIN, *arguments]
-    return subprocess.run(
-        command, cwd=paths.ROOT, capture_output=True, text=True, check=False, env=environment | variables
-    )
+def run(*arguments: str, **variables: str) -> Result:
+    """Run ``jacquard`` in this process, with the default colours and these environment variables."""
+    return CliRunner(env={"NO_COLOR": None, "FORCE_COLOR": None, **variables}).invoke(build(), list(arguments))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -66,7 +64,9 @@ env.exports = lambda _: subprocess.run([sys.executable, "-c", "", "--token", "sw
 
 
 def test_without_verbose_no_program_is_printed() -> None:
-    assert run("impact", "lab", "--base", "HEAD").stderr == ""
+    command = [sys.executable, "-c", MAIN, "impact", "lab", "--base", "HEAD"]
+
+    assert subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True).stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_without_verbose_no_program_is_printed() -> None:
 def test_colours_are_as_chosen(options: tuple[str, ...], variables: dict[str, str], *, styled: bool) -> None:
     done = run("status", "lapto", *options, **variables)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith("\x1b[1;31merror: " if styled else "error: environment")
 
 
@@ -97,7 +97,7 @@ def test_an_unknown_colour_is_refused() -> None:
     done = run("check", "--color", "alway")
 
     message = "error: --color: must be one of auto, always, never (got 'alway'); did you mean 'always'?\n"
-    assert (done.returncode, done.stderr) == (2, message)
+    assert (done.exit_code, done.stderr) == (2, message)
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -122,11 +122,23 @@ def test_quiet_prints_no_progress_and_no_notes_but_warnings(tmp_path: Path, *, q
     assert lines == (kept if quiet else [*noisy, "done edge-1: no changes, 1.0 s", "note: repaired", kept[2]])
 
 
-@pytest.mark.parametrize("columns", [60, 100, 160])
-@pytest.mark.parametrize("arguments", [("--help",), ("promote", "--help"), ("inventory", "import", "--help")])
-def test_help_fits_the_terminal(arguments: tuple[str, ...], columns: int) -> None:
-    lines = run(*arguments, COLUMNS=str(columns)).stdout.splitlines()
-
-    widest = max(len(line.rstrip()) for line in lines)
+def assert_fits(text: str, columns: int) -> None:
+    widest = max(len(line.rstrip()) for line in text.splitlines())
     assert widest <= columns
     assert widest > min(columns, 120) * 0.8
+
+
+@pytest.mark.parametrize("columns", [60, 100, 160])
+def test_help_fits_the_terminal(columns: int) -> None:
+    command = [sys.executable, "-c", MAIN, "--help"]  # The runner of `run` sets the width of this help to 80.
+    variables = os.environ | {"COLUMNS": str(columns)}
+
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True, env=variables)
+
+    assert_fits(done.stdout, columns)
+
+
+@pytest.mark.parametrize("columns", [60, 100, 160])
+@pytest.mark.parametrize("verb", ["promote", "inventory import"])
+def test_help_of_a_verb_fits_the_terminal(verb: str, columns: int) -> None:
+    assert_fits(run(*verb.split(), "--help", COLUMNS=str(columns)).stdout, columns)
