@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from environment_data import copy_data, copy_fleet, reference, root_of
@@ -14,7 +15,7 @@ from jacquard.previews.compare import impact
 from jacquard.previews.impacts.edits import edits
 from jacquard.previews.impacts.impact import Impact, Row
 from jacquard.previews.impacts.trials import Trials
-from jacquard.previews.snapshots import side
+from jacquard.previews.snapshots import Side, side
 
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 
@@ -49,8 +50,8 @@ def edit(bench: Workbench, changes: Sequence[Sequence[str]], then: Sequence[str]
 
 def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
     """Return the impact of the environment of ``bench``, compared with the one in ``base`` (default: the reference)."""
-    base = base or root_of(bench.name)
-    before, head = side(load_environment(bench.name, base)), bench.load()
+    before = side(load_environment(bench.name, base)) if base else _reference_side(bench.name)
+    base, head = base or root_of(bench.name), bench.load()
     return impact(
         before,
         side(head),
@@ -59,6 +60,12 @@ def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
         now=NOW,
         trials=Trials(before, head, base),
     )
+
+
+@lru_cache(maxsize=2)
+def _reference_side(name: str) -> Side:
+    """Return a reference environment with its objects, which tables compare with the result of each edit."""
+    return side(reference(name))
 
 
 def lines(found: Impact) -> list[str]:
