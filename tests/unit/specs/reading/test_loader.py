@@ -120,6 +120,15 @@ def test_a_linked_folder_leads_nowhere_else(laptop: Any, folder: str) -> None:
     }
 
 
+def test_a_linked_environment_leads_nowhere_else(laptop: Any) -> None:
+    outside = laptop.root.parent / "outside"
+    laptop.folder.rename(outside)
+    laptop.folder.symlink_to(outside)
+
+    text = "is a symbolic link to a file outside environments/; replace it with the file"
+    assert Problem("region.yaml", 0, "", text) in _problems(laptop)
+
+
 def test_a_folder_that_is_a_link_to_itself_is_refused(laptop: Any) -> None:
     (laptop.folder / "tenants").rename(laptop.root / "kept")
     (laptop.folder / "tenants").symlink_to("tenants")
