@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 import signal
@@ -27,6 +28,8 @@ from jacquard.providers.kube import ApiError, ApiServer, KubeconfigError, Object
 HOSTS = ("metal3.io/v1alpha1", "BareMetalHost")
 _READY_SECONDS = 120.0
 _POLL_SECONDS = 0.1
+_COLLECTOR = {"GOGC": "200"}
+"""Setting of Go's garbage collector as in local regions (`jacquard.lab.toolchain.environment`)."""
 
 
 class LocalApiServer:
@@ -216,7 +219,10 @@ class LocalApiServer:
     def _run(self, program: str, *arguments: str) -> None:
         with (self.folder / f"{program}.log").open("wb") as log:
             command = [str(binaries.path(program)), *arguments, *self._flags.get(program, ())]
-            process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            variables = _COLLECTOR | os.environ
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         self._processes.append(process)
 
     def _wait_ready(self) -> ApiServer:
