@@ -40,7 +40,7 @@ _SHARING = (
 _OF_A_REGION = {name: row[0] for row in _SHARING for name in row}
 _LONGEST = "test_fresh_clone"
 """The nightly file that builds everything from an empty cache."""
-_FIRST = (_LONGEST, *_OF_A_REGION, "test_objectset", "test_windows")
+_FIRST = (_LONGEST, *_OF_A_REGION, "test_objectset", "test_windows", "test_routes_by_frr")
 _REGION = pytest.StashKey[LocalRegion]()
 
 
