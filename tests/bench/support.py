@@ -15,22 +15,30 @@ sys.path.append(str(Path(__file__).parent.parent / "support"))
 from api_server import LocalApiServer
 from captured_commands import start_captured
 from environment_data import ENVIRONMENTS, reference
+from herd import Herd, Return, users
+from hosted_api_server import HostedApiServer
 from local_region import JACQUARD, LocalRegion, deleted_at_exit, wait_until
 from multiplied_region import multiply
 from programs import Programs
 from scaled_region import region_of
 from state_stores import S3, Postgres, StateStore
+from steady_clients import PROBES, PROTECTED
 from victoria_stores import is_healthy, request
 
 __all__ = [
     "ENVIRONMENTS",
     "JACQUARD",
+    "PROBES",
+    "PROTECTED",
     "S3",
+    "Herd",
+    "HostedApiServer",
     "LocalApiServer",
     "LocalRegion",
     "Measured",
     "Postgres",
     "Programs",
+    "Return",
     "StateStore",
     "deleted_at_exit",
     "is_healthy",
@@ -41,6 +49,7 @@ __all__ = [
     "region_of",
     "request",
     "start_captured",
+    "users",
     "wait_until",
 ]
 
