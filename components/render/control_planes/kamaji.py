@@ -14,6 +14,7 @@ from components.render.control_planes.api_server import Files, feature_gates, fi
 from components.render.control_planes.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
 from components.render.control_planes.etcd_alerts import etcd_alerts
 from components.render.control_planes.etcd_upkeep import MadeEtcd
+from components.render.control_planes.probes import INHERITED, PROBES
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
@@ -164,6 +165,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
                 **given(podAdditionalMetadata=_restored(control_plane)),
                 "serviceAccountName": _ACCOUNT,
                 "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
+                "probes": PROBES,
                 **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(control_plane)]),
             },
             "apiServer": {
@@ -172,12 +174,18 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
                     extraVolumeMounts=list(map(_mount, files(control_plane))),
                 ),
                 "resources": resources(control_plane.nodes, Component.API_SERVER),
+                "probes": INHERITED,
             },
             "controllerManager": {
                 **given(extraArgs=gates),
                 "resources": resources(control_plane.nodes, Component.CONTROLLER_MANAGER),
+                "probes": INHERITED,
             },
-            "scheduler": {**given(extraArgs=gates), "resources": resources(control_plane.nodes, Component.SCHEDULER)},
+            "scheduler": {
+                **given(extraArgs=gates),
+                "resources": resources(control_plane.nodes, Component.SCHEDULER),
+                "probes": INHERITED,
+            },
         },
     )
 

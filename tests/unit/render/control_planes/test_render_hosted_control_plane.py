@@ -74,6 +74,20 @@ def test_the_address_of_dns_is_in_the_add_on_that_the_provider_reads(inputs_of: 
     assert "dnsServiceIPs" not in spec["network"]
 
 
+def test_probes_of_kamaji_tolerate_seconds_without_a_response(inputs_of: Any) -> None:
+    spec = kamaji(inputs_of)
+    probes = spec["deployment"]["probes"]
+
+    assert {name: probe["timeoutSeconds"] for name, probe in probes.items()} == {
+        "liveness": 15,
+        "readiness": 15,
+        "startup": 15,
+    }
+    assert (probes["liveness"]["failureThreshold"], probes["startup"]["failureThreshold"]) == (8, 24)
+    # Without the field in each component, the provider ignores the probes of the deployment.
+    assert [spec[name]["probes"] for name in ("apiServer", "controllerManager", "scheduler")] == [{}, {}, {}]
+
+
 def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example", backend=ControlPlaneBackend.K0SMOTRON)
     infrastructure, plane = kinds(objects_of(one), "Metal3Cluster", "K0smotronControlPlane")
