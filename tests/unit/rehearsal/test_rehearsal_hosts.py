@@ -146,6 +146,18 @@ def test_a_host_whose_claim_is_rejected_is_not_tried_again_in_the_same_round(obj
     assert "status" not in view.get("Metal3Machine", "m2", "acme")
 
 
+def test_a_machine_without_its_data_template_reports_it_after_rejected_claims(objects: Any) -> None:
+    second = machine(name="m2")
+    second["spec"]["dataTemplate"] = {"name": "gone"}
+    view = objects(machine(), second, host("h1"), *capi())
+    view.refused = {"h1"}
+
+    claims.reconcile(view)
+
+    [condition] = view.get("Metal3Machine", "m2", "acme")["status"]["conditions"]
+    assert condition["message"] == "Metal3DataTemplate 'gone' not found"
+
+
 def test_a_host_of_the_machines_failure_domain_is_preferred(objects: Any) -> None:
     far = host("h1")
     near = host("h2", labels={"sku": "h100", "infrastructure.cluster.x-k8s.io/failure-domain": "a02"})

@@ -172,7 +172,7 @@ def _choices(view: View, machine: Object, hosts: _FreeHosts) -> Iterable[Object]
     near = hosts.matching(namespace, selector, domain) if domain else iter(())
     choices = near if (first := next(near, None)) else hosts.matching(namespace, selector)
     first = first or next(choices, None)
-    if first is None and hosts.are_rejected:
+    if first is None and hosts.are_rejected and not lacking:
         return ()
     if lacking or first is None:
         problem = "; ".join(lacking) or "no available host matches the host selector"
