@@ -8,7 +8,7 @@ from components.specs.reading.problems import nearest
 def missing_tool(environment: Environment, name: str, purpose: str = "") -> str | None:
     """Return that the image ``name``, for ``purpose``, is no tool, with the remedy; None if it is one.
 
-    The text does not list the tools: the name is given, and only a tool with a similar name can be the same image.
+    Of the existing tools, the text contains only the one with the most similar name, which may be the same image.
     """
     tools = environment.versions.tool_names
     if name in tools:

@@ -164,7 +164,7 @@ def _numbers(lock: AllocationsLock, part: Part) -> AllocationsLock:
 
 
 def _pins(lock: ImagesLock, part: Part) -> ImagesLock:
-    """Return the pins of the clusters; the allocation removes what belongs to nothing then."""
+    """Return the lock with the pins of the clusters only; `allocate` removes what no pin refers to."""
     return lock.model_copy(
         update={
             "control_planes": _only(lock.control_planes, part.clusters.__contains__),

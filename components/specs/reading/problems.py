@@ -29,7 +29,6 @@ MAX_COUNTED = 5
 FORM = "data.form"
 """Rule name for all constraints of the model of a single file."""
 _MOST_USERS = 5
-_MOST_DECLARED = 6
 """Maximum number of users of one entry that a message names."""
 _MOST_DECLARED = 6
 """Maximum number of declared names that a message lists beside a suggestion."""

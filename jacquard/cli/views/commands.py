@@ -4,7 +4,8 @@ import typer
 from typer.cli import get_docs_for_click
 
 from jacquard.cli.global_options import remove_from
-from jacquard.cli.panels import PANELS, Verb
+from jacquard.cli.panels import PANELS
+from jacquard.cli.verb import Verb
 
 FILE = "docs/reference/commands.md"
 _HEAD = """<!-- written by jacquard schema --write from the help of each verb; do not edit -->
