@@ -45,9 +45,18 @@ _REGION = pytest.StashKey[LocalRegion]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the slowest files first, so that the run does not end with one process busy and the others idle."""
+    """Start the slowest files first, so that the run does not end with one process busy and the others idle.
+
+    The other files follow by name: files of one folder often need the same programs, and would run in parallel.
+    """
     places = {name: place for place, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+    own = Path(__file__).parent
+    items.sort(
+        key=lambda item: (
+            places.get(item.path.stem, len(places)),
+            item.path.name if item.path.is_relative_to(own) else "",
+        )
+    )
 
 
 class SharedRegionScheduling(LoadFileScheduling):

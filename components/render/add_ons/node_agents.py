@@ -1,8 +1,8 @@
 """Agents that charts run on nodes. An upgrade restarts the pods of agents and does not replace nodes.
 
 Each of these charts has a DaemonSet, or its operator creates a DaemonSet. For ``metallb``, ``node-feature-discovery``
-and ``topolvm``, a test checks the real charts (``tests/e2e/test_charts.py``). The other entries are general knowledge
-about the projects and were not verified in the charts.
+and ``topolvm``, a test checks the real charts (``tests/e2e/add_ons/test_charts.py``). The other entries are general
+knowledge about the projects and were not verified in the charts.
 """
 
 from collections.abc import Mapping

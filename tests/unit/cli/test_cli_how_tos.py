@@ -1,4 +1,4 @@
-"""Steps of the pages for single tasks without the engine; `tests/e2e/test_how_tos.py` also runs the engine."""
+"""Steps of the pages for single tasks without the engine; `tests/e2e/pages/test_how_tos.py` also runs the engine."""
 
 from __future__ import annotations
 

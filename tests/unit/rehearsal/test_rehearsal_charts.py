@@ -1,4 +1,4 @@
-"""Chart loading and the calls of helm; ``tests/e2e/test_charts.py`` covers the results of the real helm."""
+"""Chart loading and the calls of helm; ``tests/e2e/add_ons/test_charts.py`` covers the results of the real helm."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_each_edit_of_the_page_is_claimed_once() -> None:
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(APPLIED.values())))
 def test_applied_edits_have_a_test_with_the_engine(file: str, name: str) -> None:
-    tree = ast.parse(text(paths.ROOT / "tests" / "e2e" / f"{file}.py"))
+    tree = ast.parse(text(paths.ROOT / "tests" / "e2e" / "changes" / f"{file}.py"))
 
     assert name in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}
 
