@@ -57,7 +57,7 @@ docs: python docs-tools ## build the documentation site in site/; links and anch
 	@$(BIN)/zensical build --clean --strict
 
 screenshots: python ## write the screenshots of the documentation again (needs Chromium)
-	@$(BIN)/python tests/support/screenshots.py
+	@$(BIN)/python -m tests.support.docs.screenshots
 
 docs-tools: python
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-docs.lock

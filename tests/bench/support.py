@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent.parent / "support"))
+sys.path.append(str(Path(__file__).parents[2]))
 
-from api_server import LocalApiServer
-from captured_commands import start_captured
-from environment_data import ENVIRONMENTS, reference
-from herd import Herd, Return, users
-from hosted_api_server import HostedApiServer
-from local_region import JACQUARD, LocalRegion, deleted_at_exit, wait_until
-from multiplied_region import multiply
-from programs import Programs
-from scaled_region import region_of
-from state_stores import S3, Postgres, StateStore
-from steady_clients import PROBES, PROTECTED
-from victoria_stores import is_healthy, request
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.api_servers.herd import Herd, Return, users
+from tests.support.api_servers.hosted_api_server import HostedApiServer
+from tests.support.api_servers.steady_clients import PROBES, PROTECTED
+from tests.support.data.environment_data import ENVIRONMENTS, reference
+from tests.support.data.multiplied_region import multiply
+from tests.support.data.scaled_region import region_of
+from tests.support.engine.state_stores import S3, Postgres, StateStore
+from tests.support.local_regions.local_region import JACQUARD, LocalRegion, deleted_at_exit, wait_until
+from tests.support.machine.captured_commands import start_captured
+from tests.support.machine.programs import Programs
+from tests.support.monitoring.victoria_stores import is_healthy, request
 
 __all__ = [
     "ENVIRONMENTS",

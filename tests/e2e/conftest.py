@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from driven_standin import DrivenStandIn
-from local_region import LocalRegion, delete_region, deleted_at_exit
-from provider_report import provider_line
 from xdist.scheduler import LoadFileScheduling
 
 from jacquard.lab.toolchain.engine import choose
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.driven_standin import DrivenStandIn
+from tests.support.engine.provider_report import provider_line
+from tests.support.local_regions.local_region import LocalRegion, delete_region, deleted_at_exit
 
 _SHARING = (
     (

@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chart_values import chart_of, record, releases, values_of
-from cluster_shape import facts
-from environment_data import ENVIRONMENTS
-from golden import UPDATE
-from helm_charts import CHARTS, Helm
-
 from components.render.add_ons.add_on_values import VALUES
 from components.specs.reading.loader import load_environment
 from components.specs.region.versions import Chart
 from jacquard.machine import paths
+from tests.support.add_ons.chart_values import chart_of, record, releases, values_of
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.add_ons.helm_charts import CHARTS, Helm
+from tests.support.checks.golden import UPDATE
+from tests.support.data.environment_data import ENVIRONMENTS
 
 PAGE = paths.ROOT / "docs/add-ons/charts.md"
 LOOKED_AT = re.compile(

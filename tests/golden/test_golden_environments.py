@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from concepts import concept_name, concept_names
-from environment_data import SMALL, reference
-from golden import assert_reviewed, documents
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Rendered, objects
+from tests.support.checks.golden import assert_reviewed, documents
+from tests.support.data.concepts import concept_name, concept_names
+from tests.support.data.environment_data import SMALL, reference
 
 FOLDER = Path(__file__).parent
 CONCEPTS = concept_names()

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from golden import assert_reviewed, documents
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
@@ -27,6 +25,8 @@ from components.render.region.region import RegionInput
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
+from tests.support.checks.golden import assert_reviewed, documents
+from tests.support.data.environment_data import ENVIRONMENTS
 
 NAME = "us-east-04a"
 FOLDER = Path(__file__).parent / NAME

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from golden import UPDATE
 
 from components.allocate.allocation import allocate
 from components.allocate.migrations import MIGRATIONS
@@ -24,6 +23,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.reading.migrations import moves
 from jacquard.starters.region import catalogue
+from tests.support.checks.golden import UPDATE
 
 RELEASES = Path(__file__).parent / "releases"
 RECORDED = sorted(

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -20,6 +18,8 @@ from jacquard.machine import paths
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge
 from policies.verdict import Rule
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 Facts = Callable[[str], list[Fact]]
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)

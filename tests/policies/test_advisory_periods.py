@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from google.protobuf import empty_pb2
-from policy_pack import ADVISORY, MANDATORY, request
 
 from components.rules.rule import AdvisoryPeriod
 from components.specs.base import Stage
@@ -19,6 +18,7 @@ from policies.pack.analyzer import Analyzer
 from policies.places import Places
 from policies.results import Decision, decision, of_violation
 from policies.verdict import Finding, Rule, Severity, undecided, violation
+from tests.support.engine.policy_pack import ADVISORY, MANDATORY, request
 
 PERIOD = AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1))
 LAST_WARNING = dt.datetime(2027, 2, 28, 23, 59, tzinfo=dt.UTC)

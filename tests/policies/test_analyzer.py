@@ -9,7 +9,18 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf import empty_pb2
-from policy_pack import (
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+
+from components.specs.base import Stage
+from components.specs.region.policy import Enforcement
+from components.specs.struct import replace
+from jacquard.machine import paths
+from policies.facts import Context, Fact
+from policies.pack.analyzer import Analyzer
+from policies.pack.wire import facts_of
+from policies.rules import RULES
+from policies.verdict import Finding
+from tests.support.engine.policy_pack import (
     ADVISORY,
     HOST,
     MANDATORY,
@@ -22,17 +33,6 @@ from policy_pack import (
     request,
     template,
 )
-from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
-
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement
-from components.specs.struct import replace
-from jacquard.machine import paths
-from policies.facts import Context, Fact
-from policies.pack.analyzer import Analyzer
-from policies.pack.wire import facts_of
-from policies.rules import RULES
-from policies.verdict import Finding
 
 
 def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, configure, found, request, template
 
 from policies.pack.analyzer import Analyzer
+from tests.support.engine.policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, configure, found, request, template
 
 
 def test_levels_of_the_environment_hold(data: Path) -> None:

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from policy_pack import ADVISORY, MANDATORY, NOW, UNKNOWN_STRING, configure, found, in_stack, request
 from pulumi.runtime.proto import analyzer_pb2
 
 from policies.pack.analyzer import Analyzer
+from tests.support.engine.policy_pack import (
+    ADVISORY,
+    MANDATORY,
+    NOW,
+    UNKNOWN_STRING,
+    configure,
+    found,
+    in_stack,
+    request,
+)
 
 OBJECT_SET = "jacquard:index:ObjectSet"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from corpus import apply_mistakes
-from workbench import Workbench
 
 import components.specs
 from components.render.manifest import MANAGEMENT
@@ -24,6 +22,8 @@ from policies.check import judge
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge
 from policies.rules import RULES
+from tests.support.checks.corpus import apply_mistakes
+from tests.support.data.workbench import Workbench
 
 _DEFECTS = yaml.load(Path(__file__).with_name("catalogue_defects.yaml").read_bytes(), Loader=yaml.CSafeLoader)
 _DATA = [pytest.param(case, id=case["id"]) for case in _DEFECTS if "edits" in case]

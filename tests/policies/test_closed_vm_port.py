@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.render.network.dpus import HBN_IMAGE
 from components.specs.environment import Environment
@@ -18,6 +16,8 @@ from policies.check import judge
 from policies.environment_facts import closed_ports
 from policies.facts import Context, object_fact
 from policies.rules.clusters.closed_vm_port import RULE
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 GROUP = "egress: public\n    security_group: edge\n\nsecurity_groups:\n  - name: edge\n    "
 CLOSED = "ingress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [443]}, {cidr: 0.0.0.0/0, protocol: udp, ports: [22]}]\n"

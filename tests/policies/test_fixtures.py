@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from recording_fact import RecordingFact
 
 from components.lookups.monitor_targets import Target
 from components.lookups.observed_components import Observers
@@ -26,6 +25,7 @@ from policies.judging import Judge, Violation
 from policies.rules import RULES
 from policies.stack_objects import StackObjects
 from policies.verdict import Rule, Verdict
+from tests.support.checks.recording_fact import RecordingFact
 
 _FOLDER = Path(__file__).parent / "fixtures"
 _BY_NAME = {str(rule.name): rule for rule in RULES}

@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.lookups.slices import slices
 from components.render.manifest import Manifest
@@ -15,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.region.catalog import Channel
 from components.specs.region.policy import Enforcement, WaiversSpec
 from policies import Judgement, judge
+from tests.support.data.environment_data import REFERENCES, reference
 
 WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expires": dt.date(2026, 12, 15)}
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.lookups.add_ons import CONSEQUENCES, left_out
 from components.specs.add_ons.add_ons import Capability
@@ -19,6 +17,8 @@ from policies.check import judge
 from policies.facts import Context, Fact, object_fact
 from policies.rules.clusters.left_out_add_on import RULE
 from policies.verdict import Verdict
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 OWN = ("add_ons: default", "add_ons: default\n    without_add_ons: {metrics-server: the tenant runs its own}")
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from places import resolved
-from workbench import Workbench
 
 from components.specs.environment import Environment
 from policies.check import judge
 from policies.environment_facts import overcommitted
 from policies.facts import Context, object_fact
 from policies.rules.clusters.overcommitted_namespaces import RULE
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 SPACES = "      - {name: nightly, quota: {"
 

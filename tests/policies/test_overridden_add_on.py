@@ -6,13 +6,12 @@ import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
-from environment_data import copy_data
-from workbench import Workbench
-
 from policies.check import judge
 from policies.facts import Context, object_fact
 from policies.rules.clusters.overridden_add_on import RULE
 from policies.verdict import Verdict
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 SET = "add_on_values: {metallb: {reason: peers flap (NET-311), values: {speaker.logLevel: debug}}}\n"
 RELEASE = {"kind": "HelmRelease", "metadata": {"namespace": "acme-train", "name": "metallb"}}

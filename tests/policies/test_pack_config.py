@@ -7,11 +7,21 @@ from typing import Any
 
 import grpc
 import pytest
-from policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, as_engine, found, request, served, template
 
 from components.specs.base import Stage
 from policies.pack.analyzer import Analyzer
 from policies.rules import RULES
+from tests.support.engine.policy_pack import (
+    ADVISORY,
+    MANDATORY,
+    NOW,
+    TEMPLATE,
+    as_engine,
+    found,
+    request,
+    served,
+    template,
+)
 
 VM = "kubernetes:kubevirt.io/v1:VirtualMachine"
 REVIEWED = (

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import empty_pb2, json_format
-from policy_pack import ADVISORY, MANDATORY, NOW, served
 from pulumi.runtime.proto import analyzer_pb2
 
 from policies.catalogue import catalogue
 from policies.pack.analyzer import Analyzer
 from policies.rules import RULES
+from tests.support.engine.policy_pack import ADVISORY, MANDATORY, NOW, served
 
 DISABLED = analyzer_pb2.DISABLED
 

@@ -17,8 +17,6 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -33,6 +31,8 @@ from policies import check
 from policies.facts import Fact, object_fact
 from policies.results import Source
 from policies.rules import RULES
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 _REGION = "us-east-04a"
 _CASES = yaml.load(Path(__file__).with_name("region_defects.yaml").read_bytes(), Loader=yaml.CSafeLoader)

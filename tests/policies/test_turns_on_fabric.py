@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.specs.environment import Environment
 from policies.check import judge
@@ -17,6 +15,8 @@ from policies.environment_facts import turns
 from policies.facts import Context, object_fact
 from policies.rules.clusters.turns_on_fabric import RULE
 from policies.verdict import Verdict
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 INFER = "nodes: 4\n"
 FABRIC = """fabrics:

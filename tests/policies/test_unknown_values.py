@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import reference
-from recording_fact import RecordingFact
 
 from components.inputs.manifests import everything
 from components.specs.base import Stage
@@ -18,6 +16,8 @@ from policies.facts import ANY_KIND, UNKNOWN, Context, Fact, object_fact
 from policies.rules import RULES
 from policies.stack_objects import StackObjects
 from policies.verdict import Rule, Verdict
+from tests.support.checks.recording_fact import RecordingFact
+from tests.support.data.environment_data import reference
 
 MOST = 4
 """Objects of a kind for each policy; further objects of a kind have the same fields."""

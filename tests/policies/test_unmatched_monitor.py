@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from environment_data import LAPTOP, SMALL, reference
 
 from components.inputs.manifests import everything
 from components.lookups.monitor_targets import MONITORS, chart_pods, matches, targets
@@ -13,6 +12,7 @@ from components.specs.struct import replace
 from policies.facts import Context, Fact, object_fact
 from policies.rules.clusters.unmatched_monitor import RULE
 from policies.verdict import Verdict
+from tests.support.data.environment_data import LAPTOP, SMALL, reference
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from environment_data import SMALL, reference
 
 from components.inputs.manifests import everything
 from components.lookups.monitor_targets import MONITORS, targets
@@ -16,6 +15,7 @@ from components.specs.struct import replace
 from policies.facts import Context, Fact, object_fact
 from policies.rules.clusters.unmonitored_component import RULE
 from policies.verdict import Verdict
+from tests.support.data.environment_data import SMALL, reference
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
 
 from components.allocate.allocation import Allocation, attempt
 from components.allocate.ledger import freed_numbers, numbers_of
@@ -26,6 +25,7 @@ from components.specs.locks import AllocationsLock
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.lock_text import sealed
 from components.specs.region.tenant import TenantSpec
+from tests.support.data.small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
 
 TENANTS = ("ant", "bee", "t10", "t9")
 BROKEN = OutOfServiceSpec(state=HostState.TRIAGE, since=date(2026, 1, 1), reason="fans")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from campaigns import NOW, campaign, fleet, hours, promoted, proof, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_region import changed
 
 from components.campaigns.deciding import advance
 from components.campaigns.decision import CampaignState
 from components.specs.environment import Environment
 from components.specs.fleet.campaign import CampaignSpec
+from tests.support.changes.campaigns import NOW, campaign, fleet, hours, promoted, proof, region
+from tests.support.data.small_region import changed
 
 NAMES = ("canary", "desk", "bench", "plant")
 SIZES = st.tuples(*[st.integers(1, 3)] * len(NAMES))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from impacts import edited, impact_of
 
 from components.lookups.effects.effect import Effect, Subject, When
 from jacquard.previews.attestations.digests import changes_digest, impact_digest, part_digest
 from jacquard.previews.impacts.impact import Cause, Impact, Lost
 from jacquard.previews.impacts.tenant_impact import Contracted, TenantImpact, TenantWindow
+from tests.support.changes.impacts import edited, impact_of
 
 EFFECTS = {"effect": Effect.UNKNOWN, "falls_on": Subject.DPUS, "when": When.BY_HAND}
 COUNTED = {"part": "acme-train/other/a", "count": 99, "change": 3, "gpus": 7, "digest": "0" * 64, "forced_by": ()}

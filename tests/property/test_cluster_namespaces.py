@@ -8,10 +8,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from network_policies import End, Pod, PolicyModel
 
 from components.inputs.cluster_namespaces import of_cluster
 from components.lookups.pools import clusters
@@ -25,6 +23,8 @@ from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.storage.buckets import BucketSpec
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.network.network_policies import End, Pod, PolicyModel
 
 NAMES = ("ant", "bee", "cat")
 BESIDE = ("kube-system", "by-hand", "watch")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import ENVIRONMENTS
-from foreign_files import import_hosts
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +15,8 @@ from jacquard.exchange.choices import Choices
 from jacquard.exchange.conversion import serials
 from jacquard.exchange.exporting import export_hosts
 from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.exchange.foreign_files import import_hosts
 
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 BMC = LAPTOP.region.networks.bmc

@@ -6,10 +6,10 @@ import datetime as dt
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_region import HOSTS_PER_RACK, allocated, broken, sold_out
 
 from components.reports.contracts import unmet_contracts
 from components.rules.checks import check
+from tests.support.data.small_region import HOSTS_PER_RACK, allocated, broken, sold_out
 
 SOLD = sold_out()
 HOSTS = sorted(host.host for host in SOLD.hosts)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_region import changed, nodes, rack, small_region, tenant
 
 from components.allocate.allocation import attempt
 from components.lookups.numbers import Block, as_block
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
+from tests.support.data.small_region import changed, nodes, rack, small_region, tenant
 
 NAMES = ("ant", "bee", "cat")
 SIZES = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 6), min_size=1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.rules.checks import check
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import Problem, SpecError
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
 
 _ROUNDS_OF_SMALL = 12
 """Mutations of small environments for each one of a large environment, which takes a third of a second."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 from typing import Any
 
-from drawn_regions import TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import PrefixKind
 from components.specs.struct import replace
+from tests.support.network.drawn_regions import TENANTS, Wish, region
 
 
 def _without(environment: Environment, vpc: str, name: str) -> tuple[dict[str, Any], IPv4Network]:

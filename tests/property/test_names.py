@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import REFERENCES, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.render.objects import fit
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.struct import replace
+from tests.support.data.environment_data import REFERENCES, reference
 
 LIMITS = {
     "DPUDeployment": 20,

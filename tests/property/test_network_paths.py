@@ -8,11 +8,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import DENIED, MIXED, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reachability import reachability
-from rendered_network import OUTSIDE, End
 
 from components.render.backends import NETWORK_BACKENDS as BACKENDS
 from components.render.backends import Filter
@@ -29,6 +26,20 @@ from components.specs.network.border import BorderSpec
 from components.specs.network.tenant_network import Isolation
 from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix
 from components.specs.struct import replace
+from tests.support.network.drawn_regions import (
+    DENIED,
+    MIXED,
+    NAMES,
+    NETWORK_BACKENDS,
+    PEERINGS,
+    PLAIN,
+    PORTS,
+    TENANTS,
+    Wish,
+    region,
+)
+from tests.support.network.reachability import reachability
+from tests.support.network.rendered_network import OUTSIDE, End
 
 ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
 """IPv6 networks outside VPCs: external, link-local, of a CNI, and others."""

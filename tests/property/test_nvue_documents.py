@@ -8,10 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, TENANTS, Wish, region
 from hypothesis import given, settings
-from nvue_schema import faults
-from nvue_schema import settings as read
 
 from components.inputs import tenant_network
 from components.inputs.slice_inputs import inputs
@@ -19,6 +16,9 @@ from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
 from components.specs.network.border import BorderSpec
+from tests.support.network.drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, TENANTS, Wish, region
+from tests.support.network.nvue_schema import faults
+from tests.support.network.nvue_schema import settings as read
 
 Pairs = set[tuple[str, str]]
 Json = dict[str, Any]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from drawn_regions import FABRIC, NAMES, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.reports.network.partitions import FabricPartitions, partitions
 from components.specs.environment import Environment
 from components.specs.network.fabrics import LAST_PKEY
+from tests.support.network.drawn_regions import FABRIC, NAMES, TENANTS, Wish, region
 
 
 def cabled(environment: Environment) -> Environment:

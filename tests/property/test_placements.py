@@ -6,7 +6,6 @@ import datetime as dt
 from functools import partial
 from typing import Any
 
-from fleets import GPUS, empty_region, fleet, order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.fleet import Fleet
+from tests.support.data.fleets import GPUS, empty_region, fleet, order
 
 place = partial(placing.place, today=dt.date(2026, 11, 1))
 NAMES = ("ash", "elm", "oak")

@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_region import NODE_TYPE, changed, nodes, small_region, tenant
 
 from components.inputs.workloads import slurm as slurm_inputs
 from components.inputs.workloads.queues import of_cluster
@@ -22,6 +21,7 @@ from components.specs.pools.node_pool import NodePoolSpec, TaintEffect, TaintSpe
 from components.specs.region.tenant import ContractSpec
 from components.specs.workloads.queues import QueuesSpec
 from components.specs.workloads.slurm import SlurmSpec
+from tests.support.data.small_region import NODE_TYPE, changed, nodes, small_region, tenant
 
 GPU = "nvidia.com/gpu"
 SIZES = {"left": 3, "middle": 4, "right": 5}

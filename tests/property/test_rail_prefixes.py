@@ -6,13 +6,13 @@ from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_region import changed, nodes, tenant
-from with_rails import RANGE, with_rails
 
 from components.allocate.allocation import attempt
 from components.lookups.network.rails import rails_needed, room_of_rail
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
+from tests.support.data.small_region import changed, nodes, tenant
+from tests.support.network.with_rails import RANGE, with_rails
 
 _NAMES = ("ant", "bee", "cat")
 STEPS = st.lists(st.dictionaries(st.sampled_from(_NAMES), st.integers(1, 4)), min_size=1, max_size=4)

@@ -7,15 +7,15 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_edits import EDITS, Edit, files
-from remedies import follow_all
-from workbench import Workbench
 
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, SpecError
+from tests.support.checks.remedies import follow_all
+from tests.support.data.environment_data import copy_data
+from tests.support.data.random_edits import EDITS, Edit, files
+from tests.support.data.workbench import Workbench
 
 _ANY_HALL = "inventory/hall-*.csv"
 _LOCKS = {ALLOCATIONS, IMAGE_PINS}

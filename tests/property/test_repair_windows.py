@@ -8,12 +8,12 @@ import zoneinfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from node_test_objects import node, verdict
 
 from components.programs.repair_times import waits_for
 from components.render.health.node_tests import RepairTimes
 from components.specs.region.policy import FreezeSpec
 from components.specs.times import DAY_MINUTES, WindowSpec
+from tests.support.objects.node_test_objects import node, verdict
 
 ZONES = sorted(zoneinfo.available_timezones())
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from rollouts import NEW, OLD, evidence, rollable, with_pins
 
 from components.rollout.limits import RolloutLimits
 from components.rollout.promotion import Promotion
@@ -19,6 +18,7 @@ from components.specs.locks import ImagesLock
 from components.specs.reading.lock_text import digest_of
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence
+from tests.support.changes.rollouts import NEW, OLD, evidence, rollable, with_pins
 
 RACKS = {"one": 4, "two": 2, "six": 1}
 pools = st.sampled_from([f"{name}-one/rack" for name in RACKS])

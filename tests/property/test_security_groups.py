@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
-from drawn_regions import GROUPS, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reachability import reachability
-from rendered_network import OUTSIDE, End, RenderedNetwork
-from rendered_vrfs import GATEWAY
 
 from components.render.network.packets import Ports
 from components.reports.network.endpoints import endpoint, ports
@@ -20,6 +16,10 @@ from components.specs.environment import Environment
 from components.specs.network.border import BorderSpec
 from components.specs.network.security_groups import Protocol, SecurityGroupSpec
 from components.specs.struct import replace
+from tests.support.network.drawn_regions import GROUPS, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, region
+from tests.support.network.reachability import reachability
+from tests.support.network.rendered_network import OUTSIDE, End, RenderedNetwork
+from tests.support.network.rendered_vrfs import GATEWAY
 
 Groups = dict[str, SecurityGroupSpec | None]
 TWO = NAMES[:2]

@@ -7,7 +7,6 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from fleets import GPUS, OPEN, empty_region, fleet, order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from components.reports.fleet.room import Period, rooms
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.region.tenant import ContractSpec
+from tests.support.data.fleets import GPUS, OPEN, empty_region, fleet, order
 
 TODAY = dt.date(2026, 11, 1)
 LENGTH = 40

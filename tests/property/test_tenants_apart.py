@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, RAILS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from components.specs.keys import cluster_of
 from components.specs.network.border import BorderSpec
 from components.specs.reading.problems import SpecError
 from components.specs.struct import replace
+from tests.support.network.drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, RAILS, TENANTS, Wish, region
 
 Pairs = set[tuple[str, str]]
 Range = tuple[str, int, int]

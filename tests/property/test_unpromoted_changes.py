@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, STARTER, copy_data
-from leaf_edits import Edit, Leaves
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -27,6 +25,8 @@ from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.pools.intents import DpuIntent, NodeIntent
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
+from tests.support.data.environment_data import REFERENCES, STARTER, copy_data
+from tests.support.data.leaf_edits import Edit, Leaves
 
 SAMPLED = {"laptop": (200, 30), "lab": (60, 10), "eu-south-03a": (25, 5), "us-east-04a": (8, 2), STARTER: (20, 5)}
 """Number of YAML leaves and inventory cells that the regular suite changes, by region."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
-from workbench import Workbench
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
+from tests.support.data.workbench import Workbench
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from itertools import chain, pairwise, product
 from pathlib import Path
 
 import pytest
-from documents import DOCS, text
 
 from jacquard.machine import paths
+from tests.support.docs.documents import DOCS, text
 
 OUTER, INNER = "layers", "layers of the components"
 CONTAINER = "components"

@@ -11,7 +11,6 @@ import pytest
 from jacquard.machine import paths
 
 FOLDER = paths.ROOT / "tests" / "bench"
-SUPPORT = paths.ROOT / "tests" / "support"
 BENCHMARKS = sorted(path.name for path in FOLDER.glob("*.py") if path.stem != "support")
 
 
@@ -19,9 +18,9 @@ BENCHMARKS = sorted(path.name for path in FOLDER.glob("*.py") if path.stem != "s
 def test_a_benchmark_loads_and_describes_itself(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "path", [str(FOLDER), *(path for path in sys.path if path != str(SUPPORT))])
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *(path for path in sys.path if path != str(paths.ROOT))])
     monkeypatch.setattr(sys, "argv", [name, "--help"])
-    sys.modules.pop("support", None)  # Its import adds the folder of the tests' modules to the path.
+    sys.modules.pop("support", None)  # Its import adds the repository to the path.
 
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(FOLDER / name), run_name="__main__")

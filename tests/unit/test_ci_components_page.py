@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from built_programs import built
 
 from jacquard.machine import paths
+from tests.support.machine.built_programs import built
 
 PAGE = (paths.ROOT / "docs" / "changes" / "ci-components.md").read_text()
 WORKFLOWS = paths.ROOT / ".github" / "workflows"

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from concepts import concept_names
-from documents import DOCS, contained, has_target, links, pages, prose, text, yaml_blocks
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -18,6 +16,8 @@ from components.render.manifest import objects
 from components.rules.checks import descriptions
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from tests.support.data.concepts import concept_names
+from tests.support.docs.documents import DOCS, contained, has_target, links, pages, prose, text, yaml_blocks
 
 PAGES = sorted(page for page in DOCS.glob("*/*.md") if page.parent.name not in {"adr", "reference"})
 SHOWN = [

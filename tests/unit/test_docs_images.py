@@ -7,9 +7,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from browser import needs_browser
-from documents import DOCS, prose
-from screenshots import FOLDER, MAX_BYTES, SCREENSHOTS, write
+
+from tests.support.docs.documents import DOCS, prose
+from tests.support.docs.screenshots import FOLDER, MAX_BYTES, SCREENSHOTS, write
+from tests.support.machine.browser import needs_browser
 
 IMAGES = [
     (page, *match)

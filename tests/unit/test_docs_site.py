@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 import yaml
-from documents import DOCS, links, prose, text
 
 import jacquard
 from jacquard.machine import paths
+from tests.support.docs.documents import DOCS, links, prose, text
 
 PAGES = sorted(DOCS.rglob("*.md"))
 PACKAGES = ("components", "jacquard", "policies", "stacks")

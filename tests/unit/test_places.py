@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from places import FILE, resolved
 
 from jacquard.machine import paths
+from tests.support.checks.places import FILE, resolved
+from tests.support.data.environment_data import ENVIRONMENTS
 
 TESTS = paths.ROOT / "tests"
 OWN = {
-    "support/hostile_files.py": {"acme.yaml", "hall-a.csv", "allocations.lock.yaml"},
+    "support/data/hostile_files.py": {"acme.yaml", "hall-a.csv", "allocations.lock.yaml"},
     "unit/cli/test_cli_fleet.py": {"fleet.yaml"},
     "unit/cli/test_cli_formats.py": {"acme.yaml"},
     "unit/cli/test_cli_host.py": {"out_of_service.yaml"},
@@ -37,7 +37,7 @@ _DATA = "schema_version: 1\nvpcs:\n  - {name: one, pods: /16}\n  - {name: two, p
 def test_no_expected_text_spells_a_line_of_the_examples() -> None:
     found = [f"{path.relative_to(paths.ROOT)}: {place}" for path in _files() for place in sorted(_numbered(path))]
 
-    assert found == [], "write a marker for the line, see tests/support/places.py"
+    assert found == [], "write a marker for the line, see tests/support/checks/places.py"
 
 
 def test_a_spelt_line_is_found_in_text_in_parts_and_with_a_constant(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
-from documents import pages, prose
 
 from jacquard.machine import paths
+from tests.support.docs.documents import pages, prose
 
 LIST: dict[str, list[dict[str, str]]] = yaml.safe_load(
-    (paths.ROOT / "tests/support/prose.yaml").read_text(encoding="utf-8")
+    (paths.ROOT / "tests/support/docs/prose.yaml").read_text(encoding="utf-8")
 )
 EVERYWHERE, OPENINGS = LIST["everywhere"], LIST["docstrings"]
 FOLDERS = ("components", "jacquard", "policies", "stacks")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from provider_report import provider_line
-
 from jacquard.lab.toolchain.engine import Engine
+from tests.support.engine.provider_report import provider_line
 
 
 def test_missing_vendor_plug_ins_are_reported_with_the_command_to_use_them() -> None:

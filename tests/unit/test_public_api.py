@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import DOCS, python_blocks
 
 import jacquard
 from jacquard.machine import paths
+from tests.support.docs.documents import DOCS, python_blocks
 
 NAMES = [
     "AddOns",

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from repositories import COMMIT, git
 
 from jacquard.machine import paths
 from jacquard.starters.region import repository
+from tests.support.data.repositories import COMMIT, git
 
 FILES = repository("edge-1")
 HOOKS = paths.ROOT / ".pre-commit-hooks.yaml"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scaled_region import FEWEST_HOSTS, MOST_HOSTS, NAME, region_of
 
 from components.rules.checks import check
 from components.specs.reading.loader import load_environment
+from tests.support.data.scaled_region import FEWEST_HOSTS, MOST_HOSTS, NAME, region_of
 
 
 @pytest.mark.parametrize("hosts", [FEWEST_HOSTS, 75, 480, 481, 1500, MOST_HOSTS])

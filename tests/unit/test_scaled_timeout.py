@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, wait_while_changing
-from scaled_timeout import ScaledTimeout, slowdown
 
 from jacquard.providers.kube import ApiServer
+from tests.support.local_regions.local_region import LocalRegion, wait_while_changing
+from tests.support.machine.scaled_timeout import ScaledTimeout, slowdown
 
 
 @pytest.fixture

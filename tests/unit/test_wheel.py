@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from documents import DOCS, python_blocks
-from installed_wheel import PACKAGES, install_beside_clone, wheel
 
 from jacquard.machine import paths
 from policies.rules import RULES
+from tests.support.docs.documents import DOCS, python_blocks
+from tests.support.machine.installed_wheel import PACKAGES, install_beside_clone, wheel
 
 _NOT_SHIPPED = {".pyc"}
 

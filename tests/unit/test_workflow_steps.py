@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from repositories import COMMIT, git
-from workflow_steps import Runner, steps
 
 from jacquard.machine import paths
+from tests.support.data.repositories import COMMIT, git
+from tests.support.machine.workflow_steps import Runner, steps
 
 ACTION = paths.ROOT / "action.yml"
 STARTER = paths.ROOT / "jacquard/starters/files" / "repository"

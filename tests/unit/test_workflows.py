@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from built_programs import built
-from workflow_steps import steps
 
 from jacquard.cli.panels import VERBS
 from jacquard.machine import paths
+from tests.support.machine.built_programs import built
+from tests.support.machine.workflow_steps import steps
 
 OWN = paths.ROOT / ".github"
 STARTER = paths.ROOT / "jacquard/starters/files" / "repository"

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from chart_values import chart_of, releases, values_of
-from environment_data import ENVIRONMENTS
-from helm_charts import CHARTS, Helm
-from published_crds import CrdFolder
 
 from components.render.add_ons.node_agents import NODE_AGENTS
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal import crds
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiError
+from tests.support.add_ons.chart_values import chart_of, releases, values_of
+from tests.support.add_ons.helm_charts import CHARTS, Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.published_crds import CrdFolder
 
 pytestmark = pytest.mark.e2e
 

@@ -6,11 +6,11 @@ import json
 import subprocess
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
 
 from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -11,11 +11,11 @@ import sys
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
 
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
 
 pytestmark = pytest.mark.e2e
 

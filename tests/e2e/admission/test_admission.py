@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 import yaml
-from api_server import LocalApiServer
-from environment_data import reference
-from scaled_timeout import ScaledTimeout
 
 from components.inputs import admission
 from components.lookups.admission import admission_rules
@@ -28,6 +25,9 @@ from jacquard.lab.rehearsal import crds
 from jacquard.lab.toolchain import binaries
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 

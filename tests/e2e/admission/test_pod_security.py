@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from api_server import LocalApiServer
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT
@@ -24,6 +22,8 @@ from policies.facts import Context, object_fact
 from policies.pod_images import PODS
 from policies.rules.access.privileged_namespace import RULE
 from policies.verdict import Verdict
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import REFERENCES, reference
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

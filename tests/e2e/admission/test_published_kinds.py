@@ -18,14 +18,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from complete_pools import with_complete_pools
-from environment_data import ENVIRONMENTS
-from manifest_pins import REGISTRY, by_charts, cluster_api_by_tag
-from on_infiniband import on_infiniband
-from published_crds import CrdFolder
-from second_backends import with_backends
-from vendor_diff import vendor_diff
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -39,6 +31,14 @@ from components.specs.region.region import ControlPlaneBackend
 from jacquard.lab.rehearsal import crds
 from jacquard.lab.standins.kubernetes.objects.normal import normal
 from jacquard.providers.kube import ApiError
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.complete_pools import with_complete_pools
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.manifest_pins import REGISTRY, by_charts, cluster_api_by_tag
+from tests.support.data.second_backends import with_backends
+from tests.support.engine.vendor_diff import vendor_diff
+from tests.support.network.on_infiniband import on_infiniband
+from tests.support.objects.published_crds import CrdFolder
 
 pytestmark = pytest.mark.e2e
 

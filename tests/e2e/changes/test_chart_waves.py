@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chart_rollouts import VERSIONS, with_newer_release, with_third_cluster, with_waves
-from helm_charts import CHARTS
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
-from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube.objects import dig
+from tests.support.add_ons.helm_charts import CHARTS
+from tests.support.changes.chart_rollouts import VERSIONS, with_newer_release, with_third_cluster, with_waves
+from tests.support.data.workbench import Workbench
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

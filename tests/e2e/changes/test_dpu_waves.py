@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_while_changing
 
 from components.programs.dpu_decision import AWAY, READY
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_while_changing
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

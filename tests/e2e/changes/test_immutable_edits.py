@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from engine_order import applied, assert_in_order, operations_on, previewed
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
-from region_contents import commit
-from region_steps import edited
 
 from jacquard.cli.errors import ExitCode
+from tests.support.engine.engine_order import applied, assert_in_order, operations_on, previewed
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
+from tests.support.local_regions.region_contents import commit
+from tests.support.local_regions.region_steps import edited
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

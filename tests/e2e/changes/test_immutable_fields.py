@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from api_server import LocalApiServer
-from dpu_rollouts import DATA
-from environment_data import copy_data
-from published_crds import CrdFolder
-from workbench import Workbench
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from jacquard.lab.rehearsal import crds
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.changes.dpu_rollouts import DATA
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
+from tests.support.objects.published_crds import CrdFolder
 
 pytestmark = pytest.mark.e2e
 

@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from api_server import LocalApiServer
-from dpu_rollouts import OTHER_IMAGE
-from engine_order import assert_in_order, operations_on
-from environment_data import copy_data
-from ordered_stack import declared, run, serving, stack
-from pulumi_project import Project
-from workbench import Workbench
+
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.changes.dpu_rollouts import OTHER_IMAGE
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
+from tests.support.engine.engine_order import assert_in_order, operations_on
+from tests.support.engine.ordered_stack import declared, run, serving, stack
+from tests.support.engine.pulumi_project import Project
 
 pytestmark = pytest.mark.e2e
 

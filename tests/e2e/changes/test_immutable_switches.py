@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from engine_order import assert_in_order, operations_on
-from environment_data import copy_data
-from ordered_stack import declared, run, serving, stack
-from pulumi_project import Project
-from workbench import Workbench
+
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
+from tests.support.engine.engine_order import assert_in_order, operations_on
+from tests.support.engine.ordered_stack import declared, run, serving, stack
+from tests.support.engine.pulumi_project import Project
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

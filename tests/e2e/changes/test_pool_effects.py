@@ -10,15 +10,24 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from cluster_api import ManagementCluster, management_cluster
-from driven_pools import Pools, Seen, content, effect
-from pool_changes import CHANGES, before_and_after, other_image, other_pods, pool, region_with_pool, rendered, spelt
-from pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION
 
 from components.lookups.effects.effect import Effect
 from components.render import labels as keys
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
+from tests.support.api_servers.cluster_api import ManagementCluster, management_cluster
+from tests.support.api_servers.driven_pools import Pools, Seen, content, effect
+from tests.support.changes.pool_changes import (
+    CHANGES,
+    before_and_after,
+    other_image,
+    other_pods,
+    pool,
+    region_with_pool,
+    rendered,
+    spelt,
+)
+from tests.support.changes.pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
-from pools_of_four import CLUSTER, NEXT, NODES, PAST, edit_pools, region_of
-from region_contents import commit
-from unavailable_nodes import Group, Watch, machines
-from workbench import Workbench
 
 from components.rollout.subject import DATA
 from components.specs.reading.loader import load_environment
+from tests.support.changes.unavailable_nodes import Group, Watch, machines
+from tests.support.data.workbench import Workbench
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
+from tests.support.local_regions.pools_of_four import CLUSTER, NEXT, NODES, PAST, edit_pools, region_of
+from tests.support.local_regions.region_contents import commit
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -9,11 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from cluster_api import CLUSTER_API, ManagementCluster, bare_cluster, management_cluster
-from local_region import wait_until
-from pools import edited, of_kind, sized
-from pulumi_project import Project
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -30,6 +25,11 @@ from jacquard.machine import paths
 from jacquard.observe.objects import holds
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.api_servers.cluster_api import CLUSTER_API, ManagementCluster, bare_cluster, management_cluster
+from tests.support.data.pools import edited, of_kind, sized
+from tests.support.engine.pulumi_project import Project
+from tests.support.local_regions.local_region import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import reference
-from scaled_timeout import ScaledTimeout
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.control_planes.api_server import flags
 from components.render.control_planes.audit_policy import render_policy
 from components.specs.control_planes.api_server import ApiServerSpec
 from components.specs.struct import replace
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 

@@ -14,15 +14,15 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from scaled_timeout import ScaledTimeout
 
 from components.inputs.cluster_namespaces import of_cluster
 from components.lookups.pools import clusters
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 

@@ -11,14 +11,14 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from scaled_timeout import ScaledTimeout
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from scaled_timeout import ScaledTimeout
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.control_planes.request_priority import LEVEL, RequestPriorityInput
 from components.specs.reading.loader import load_environment
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from restored_store import ETCD, rendered
-from small_project import small_project
 
 from components.render.control_planes.kamaji_etcd import NAMESPACE
 from components.specs.control_planes.data_stores import RestoreStep
 from jacquard.engine.driver import Engine, Run
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.small_project import small_project
+from tests.support.storage.restored_store import ETCD, rendered
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from etcd_members import MEMBERS, Etcd, encoded
-from local_region import wait_until
-from restored_store import SNAPSHOT
 
 from components.render.control_planes.etcd_restore import REVISIONS
+from tests.support.local_regions.local_region import wait_until
+from tests.support.storage.etcd_members import MEMBERS, Etcd, encoded
+from tests.support.storage.restored_store import SNAPSHOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

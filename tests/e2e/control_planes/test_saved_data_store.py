@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from debian import unpacked
-from etcd_members import MEMBERS, Etcd, encoded
-from restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
-from state_stores import S3
 
 from components.render.control_planes.etcd_backup import PASSWORD
 from components.render.control_planes.etcd_verification import CLIENTS, PEERS, SCRATCH
 from components.specs.control_planes.data_stores import BackupSpec, RestoreStep
 from jacquard.lab.rehearsal import ports
+from tests.support.engine.state_stores import S3
+from tests.support.machine.debian import unpacked
+from tests.support.storage.etcd_members import MEMBERS, Etcd, encoded
+from tests.support.storage.restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from pool_server import pool_objects, pool_server
-from pulumi_project import Project
 
 from components.render.manifest import Manifest
 from jacquard.component_provider.components import PACKAGE
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.engine.pool_server import pool_objects, pool_server
+from tests.support.engine.pulumi_project import Project
 
 pytestmark = pytest.mark.e2e
 POOL = "globex-lab-lab"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from pulumi_project import Project
 
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.pulumi_project import Project
 
 pytestmark = pytest.mark.e2e
 

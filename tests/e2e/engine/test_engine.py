@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, deleted_at_exit, leftovers
-from rejected_labels import RejectedLabels
 
 from components.render.region.engine.operator import NAMESPACE
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiServer, ObjectRef
+from tests.support.local_regions.local_region import LocalRegion, deleted_at_exit, leftovers
+from tests.support.local_regions.rejected_labels import RejectedLabels
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pulumi
 import pytest
-from api_server import LocalApiServer
 
 from components.render.manifest import Manifest, Readiness
 from components.resources import child_name, type_token
@@ -16,6 +15,7 @@ from components.specs.struct import replace
 from jacquard.providers.kube import ObjectRef
 from stacks.probes import ReadinessCheck, not_ready
 from stacks.validation import object_errors
+from tests.support.api_servers.api_server import LocalApiServer
 
 pytestmark = pytest.mark.e2e
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import HOSTS, LocalApiServer
-from local_region import wait_until
-from pulumi_project import Project
 
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.objectset.applyset import ID, KINDS, MEMBER, PART_OF, applyset_id
 from jacquard.providers.objectset.inputs import brief
+from tests.support.api_servers.api_server import HOSTS, LocalApiServer
+from tests.support.engine.pulumi_project import Project
+from tests.support.local_regions.local_region import wait_until
 
 pytestmark = pytest.mark.e2e
 

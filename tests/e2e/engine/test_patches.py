@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from driven_standin import DrivenStandIn
 
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.driven_standin import DrivenStandIn
 
 pytestmark = pytest.mark.e2e
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured_commands import start_captured
-from outcome import Outcome
 
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
+from tests.support.machine.captured_commands import start_captured
+from tests.support.machine.outcome import Outcome
 
 pytestmark = pytest.mark.e2e
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_stack import DATA, STACK, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
-from small_disk import SmallDisk
 
 from jacquard.engine import state_files
 from jacquard.engine.driver import Run
 from jacquard.engine.errors import EngineError
+from tests.support.engine.faulty_stack import DATA, STACK, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
+from tests.support.machine.small_disk import SmallDisk
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, region_of
-from unavailable_nodes import Group, Watch, uids
-from watches import watched_uids
 
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
 from components.rollout.repair import most_broken, startup_seconds
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube import ObjectRef
+from tests.support.changes.unavailable_nodes import Group, Watch, uids
+from tests.support.local_regions.broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.pools_of_four import CLUSTER, region_of
+from tests.support.local_regions.watches import watched_uids
 
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]

@@ -12,8 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from broken_nodes import counted_repairs
-from faulty_nodes import (
+
+from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.node_test_decision import IDLE_FAULT
+from components.programs.repair_times import APPROVAL, APPROVED
+from components.programs.spare_hosts import UNHEALTHY as UNHEALTHY_KEY
+from components.render.health.quarantine import EVICTION, QUARANTINE
+from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube.objects import dig
+from tests.support.changes.unavailable_nodes import uids
+from tests.support.local_regions.broken_nodes import counted_repairs
+from tests.support.local_regions.faulty_nodes import (
     LOST,
     SECONDS,
     checks,
@@ -38,21 +48,11 @@ from faulty_nodes import (
     with_approvals,
     with_problem_detectors,
 )
-from host_power import HOST, power_states, watched_power
-from kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, NODES, edit, region_of
-from unavailable_nodes import uids
-from watches import watched_uids
-
-from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
-from components.programs.node_test_decision import IDLE_FAULT
-from components.programs.repair_times import APPROVAL, APPROVED
-from components.programs.spare_hosts import UNHEALTHY as UNHEALTHY_KEY
-from components.render.health.quarantine import EVICTION, QUARANTINE
-from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
-from jacquard.providers.kube import ObjectRef
-from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.host_power import HOST, power_states, watched_power
+from tests.support.local_regions.kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.pools_of_four import CLUSTER, NODES, edit, region_of
+from tests.support.local_regions.watches import watched_uids
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

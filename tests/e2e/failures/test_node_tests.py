@@ -13,12 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from broken_nodes import MACHINE
-from faulty_nodes import checks, hasten, is_well, let_metal3_wait
-from host_power import HOST
-from kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log
-from local_region import ENVIRONMENT, JACQUARD, LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, edit, edit_pools, region_of
 
 from components.programs.node_test_decision import FAULT
 from components.programs.objects import time_of
@@ -29,6 +23,12 @@ from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.observe.nodes.results import last_result
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.broken_nodes import MACHINE
+from tests.support.local_regions.faulty_nodes import checks, hasten, is_well, let_metal3_wait
+from tests.support.local_regions.host_power import HOST
+from tests.support.local_regions.kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log
+from tests.support.local_regions.local_region import ENVIRONMENT, JACQUARD, LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.pools_of_four import CLUSTER, edit, edit_pools, region_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty_nodes import (
+
+from components.programs.failed_repairs import REPAIRS, REQUESTED_AT
+from components.programs.objects import REQUESTED
+from components.render.health.quarantine import QUARANTINE
+from jacquard.providers.kube import ObjectRef
+from tests.support.changes.unavailable_nodes import uids
+from tests.support.local_regions.faulty_nodes import (
     SECONDS,
     checks,
     condition,
@@ -33,16 +39,10 @@ from faulty_nodes import (
     taints,
     with_problem_detectors,
 )
-from host_power import HOST, power_states, watched_power
-from kernel_logs import inject_kernel_log
-from local_region import LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, edit, region_of
-from unavailable_nodes import uids
-
-from components.programs.failed_repairs import REPAIRS, REQUESTED_AT
-from components.programs.objects import REQUESTED
-from components.render.health.quarantine import QUARANTINE
-from jacquard.providers.kube import ObjectRef
+from tests.support.local_regions.host_power import HOST, power_states, watched_power
+from tests.support.local_regions.kernel_logs import inject_kernel_log
+from tests.support.local_regions.local_region import LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.pools_of_four import CLUSTER, edit, region_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

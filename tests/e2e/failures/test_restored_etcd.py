@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from api_server import LocalApiServer
-from faulty_stack import DATA, KIND, NAMESPACE, SET, STACK, FaultyStack, applied, serving
 
 from jacquard.cli.runs import refresh
 from jacquard.engine.driver import Run
 from jacquard.providers.kube import ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.faulty_stack import DATA, KIND, NAMESPACE, SET, STACK, FaultyStack, applied, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 REFRESH = refresh.options(refresh=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from herd import AGENTS, Herd, Return, users
-from hosted_api_server import HostedApiServer
-from steady_clients import PROBES, PROTECTED
 
 from components.render.control_planes.request_priority import LEVEL
+from tests.support.api_servers.herd import AGENTS, Herd, Return, users
+from tests.support.api_servers.hosted_api_server import HostedApiServer
+from tests.support.api_servers.steady_clients import PROBES, PROTECTED
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from api_server import LocalApiServer
-from faulty_stack import DATA, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
-from local_region import wait_until
+
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine.faulty_stack import DATA, WRITES_OF_A_CHANGE, FaultyStack, applied, serving
+from tests.support.local_regions.local_region import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

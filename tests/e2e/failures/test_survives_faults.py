@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from local_region import ENVIRONMENT, UP, LocalRegion, leftovers, wait_until
 
 from jacquard.lab.rehearsal import ports, stage_coverage, stages
 from jacquard.providers.kube import ApiError, KubeconfigError, ObjectRef
+from tests.support.local_regions.local_region import ENVIRONMENT, UP, LocalRegion, leftovers, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -13,18 +13,18 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import telemetry
-from api_server import LocalApiServer
-from environment_data import reference
-from local_region import wait_until
-from log_collector import Collector
-from rendered_objects import objects_of
-from stored_region import region, stored
-from victoria_stores import VictoriaStores, request, running_stores
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.region.logs import accounts, audit, log_store
 from components.specs.struct import replace
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring import telemetry
+from tests.support.monitoring.log_collector import Collector
+from tests.support.monitoring.stored_region import region, stored
+from tests.support.monitoring.victoria_stores import VictoriaStores, request, running_stores
+from tests.support.objects.rendered_objects import objects_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -18,11 +18,6 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import reference
-from helm_charts import Helm
-from local_region import wait_until
-from recorded_metrics import RECORD
 
 from components.render.region.controllers.controller_metrics import ADDRESSES, PODS
 from jacquard.lab.rehearsal import crds, ports
@@ -30,6 +25,11 @@ from jacquard.lab.rehearsal.operators.releases import provider_manifests
 from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.recorded_metrics import RECORD
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -11,11 +11,6 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
-from environment_data import reference
-from local_region import wait_until
-from programs import Programs
-from victoria_stores import is_healthy, request
-from working_nodes import MOMENT, working
 
 from components.reports.health import health
 from components.specs.environment import Environment
@@ -29,6 +24,11 @@ from jacquard.observe.nodes.fault_history import fault_history
 from jacquard.previews.impacts.changed_checks import with_changed_checks
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.occupancy import CollectedFacts
+from tests.support.data.environment_data import reference
+from tests.support.local_regions.local_region import wait_until
+from tests.support.machine.programs import Programs
+from tests.support.monitoring.victoria_stores import is_healthy, request
+from tests.support.objects.working_nodes import MOMENT, working
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

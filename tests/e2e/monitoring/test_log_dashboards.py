@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from log_store_process import LogStore, running_log_store
 
 from components.render.region import dashboards
+from tests.support.monitoring.log_store_process import LogStore, running_log_store
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

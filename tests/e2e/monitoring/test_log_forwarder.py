@@ -14,11 +14,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from local_region import wait_until
-from log_collector import Collector
-from receiver import Receiver
-from stored_region import region, stored
-from victoria_stores import VictoriaStores, request, running_stores
 
 from components.programs import log_forwarder
 from components.render.backends import CONTROL_PLANES
@@ -29,6 +24,11 @@ from components.render.region.logs import forwarder, log_store
 from components.render.region.stores.store_certificates import AUTHORITY_KEY
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 from components.specs.region.region import ControlPlaneBackend
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.log_collector import Collector
+from tests.support.monitoring.receiver import Receiver
+from tests.support.monitoring.stored_region import region, stored
+from tests.support.monitoring.victoria_stores import VictoriaStores, request, running_stores
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

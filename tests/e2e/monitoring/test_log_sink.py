@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from local_region import wait_until
-from log_collector import Collector
-from receiver import Receiver
 
 from components.render.region.logs.accounts import WRITE_PATH
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 from jacquard.machine.errors import ToolchainError
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.log_collector import Collector
+from tests.support.monitoring.receiver import Receiver
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

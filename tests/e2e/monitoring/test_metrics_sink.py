@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
-from local_region import wait_until
-from metrics_agents import Exporter, MetricsAgent, Sink, series
-from stored_region import region, stored
-from victoria_stores import VictoriaStores, running_stores
 
 from components.specs.region.metrics_sink import MetricsSinkSpec
 from jacquard.machine.errors import ToolchainError
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.metrics_agents import Exporter, MetricsAgent, Sink, series
+from tests.support.monitoring.stored_region import region, stored
+from tests.support.monitoring.victoria_stores import VictoriaStores, running_stores
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

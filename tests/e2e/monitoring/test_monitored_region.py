@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 import urllib3
-from broken_nodes import CHECK
-from host_power import HOST
-from local_region import LocalRegion, deleted_at_exit, wait_until
 
 from jacquard.lab.rehearsal.monitoring import programs
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ObjectRef
+from tests.support.local_regions.broken_nodes import CHECK
+from tests.support.local_regions.host_power import HOST
+from tests.support.local_regions.local_region import LocalRegion, deleted_at_exit, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

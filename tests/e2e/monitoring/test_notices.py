@@ -10,11 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from environment_data import reference
-from local_region import wait_until
-from notices import Agents, Alerting, Receivers, minutes
-from stored_region import region
-from victoria_stores import VictoriaStores
 
 from components.inputs.manifests import everything
 from components.render.region import alert_routes
@@ -22,6 +17,11 @@ from components.specs.environment import Environment
 from components.specs.region.observability import ReceiverSpec
 from components.specs.region.region import RegionSpec
 from jacquard.machine.errors import ToolchainError
+from tests.support.data.environment_data import reference
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.notices import Agents, Alerting, Receivers, minutes
+from tests.support.monitoring.stored_region import region
+from tests.support.monitoring.victoria_stores import VictoriaStores
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

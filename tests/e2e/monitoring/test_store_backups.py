@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from local_region import wait_until
-from log_store_process import LogStore, running_log_store
-from stored_region import region
-from victoria_stores import request
 
 from components.render.manifest import ManifestSet
 from components.render.region.stores import store_backups
 from components.specs.region.store_backups import StoreBackupSpec
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.log_store_process import LogStore, running_log_store
+from tests.support.monitoring.stored_region import region
+from tests.support.monitoring.victoria_stores import request
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

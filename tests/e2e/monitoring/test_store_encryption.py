@@ -11,14 +11,14 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from local_region import wait_until
-from log_collector import Collector
-from stored_records import found_record, logged
-from stored_region import region, stored
-from victoria_stores import VictoriaStores, request, running_stores
 
 from components.render.region.stores.store_certificates import SERVER_SECRET
 from jacquard.observe.metrics_store import MetricsError, MetricsStore
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring.log_collector import Collector
+from tests.support.monitoring.stored_records import found_record, logged
+from tests.support.monitoring.stored_region import region, stored
+from tests.support.monitoring.victoria_stores import VictoriaStores, request, running_stores
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

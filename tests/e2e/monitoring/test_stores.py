@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
-import telemetry
-from local_region import wait_until
-from log_collector import Collector
-from stored_records import found_record, logged
-from stored_region import CLUSTERS, region, stored
-from victoria_stores import VictoriaStores, running_stores
 
 from components.render.region import metrics_store
 from components.render.region.logs import accounts
+from tests.support.local_regions.local_region import wait_until
+from tests.support.monitoring import telemetry
+from tests.support.monitoring.log_collector import Collector
+from tests.support.monitoring.stored_records import found_record, logged
+from tests.support.monitoring.stored_region import CLUSTERS, region, stored
+from tests.support.monitoring.victoria_stores import VictoriaStores, running_stores
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -7,11 +7,6 @@ from pathlib import Path
 
 import dns.zone
 import pytest
-from api_server import LocalApiServer
-from delegations import fleet_text, two_regions
-from environment_data import copy_data
-from external_dns import ExternalDns
-from helm_charts import Helm
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -26,6 +21,11 @@ from jacquard.lab.rehearsal.operators.network.name_server import ZONES
 from jacquard.lab.rehearsal.region import Region
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.delegations import fleet_text, two_regions
+from tests.support.data.environment_data import copy_data
+from tests.support.network.external_dns import ExternalDns
 
 pytestmark = pytest.mark.e2e
 HOME, OTHER, ZONE = "laptop", "palmtop", "cloud.example"

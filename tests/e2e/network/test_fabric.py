@@ -10,8 +10,6 @@ import json
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
-from region_steps import edited
 
 from components.render.network.infiniband import RESOURCE, attachment_of
 from components.render.network.port_functions import NETWORKS
@@ -20,6 +18,8 @@ from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
+from tests.support.local_regions.region_steps import edited
 
 pytestmark = pytest.mark.e2e
 

@@ -12,12 +12,12 @@ from ipaddress import ip_address
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
-from zone_files import addresses_of
 
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
+from tests.support.network.zone_files import addresses_of
 
 pytestmark = pytest.mark.e2e
 

@@ -12,12 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from chart_values import chart_of
-from environment_data import ENVIRONMENTS
-from external_dns import CHART, ExternalDns
-from helm_charts import Helm
-from zone_files import addresses_of
 
 from components.inputs.manifests import everything
 from components.specs.reading.loader import load_environment
@@ -25,6 +19,12 @@ from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.kubeconfigs import embedded
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.providers.kube import ObjectRef
+from tests.support.add_ons.chart_values import chart_of
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.network.external_dns import CHART, ExternalDns
+from tests.support.network.zone_files import addresses_of
 
 pytestmark = pytest.mark.e2e
 

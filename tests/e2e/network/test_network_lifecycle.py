@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from engine_order import applied, assert_in_order, operations_on, previewed
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
-from region_contents import commit
-from region_steps import edited
 
 from components.render.network.dpu_services import OVN
 from components.render.network.ovn_services import SERVICES, WRITER
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.network import dpu_ends
+from tests.support.engine.engine_order import applied, assert_in_order, operations_on, previewed
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
+from tests.support.local_regions.region_contents import commit
+from tests.support.local_regions.region_steps import edited
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from namespaces import Namespace
-from with_rails import CLUSTER, rails_of_reference
 
 from components.render.network.rails import Rails, render
 from components.specs.base import Address, Network
 from components.specs.struct import replace
+from tests.support.machine.namespaces import Namespace
+from tests.support.network.with_rails import CLUSTER, rails_of_reference
 
 pytestmark = pytest.mark.e2e
 _FIRST_TABLE = 100

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from rail_jobs import job, networks_of, own_attachment, pod, refusal
 
 from components.inputs.manifests import everything
 from components.render.manifest import objects
@@ -28,6 +25,9 @@ from jacquard.lab.rehearsal.operators.network.attachments import Sandboxes
 from jacquard.lab.rehearsal.operators.view import View
 from jacquard.lab.rehearsal.region import MANAGEMENT
 from jacquard.providers.kube import ApiServer, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.network.rail_jobs import job, networks_of, own_attachment, pod, refusal
 
 pytestmark = pytest.mark.e2e
 CLUSTER, FABRIC, OPERATORS = "wisent-train", "roce-south", "network-operator"

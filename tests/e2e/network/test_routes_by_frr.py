@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
-from drawn_regions import BORDER, PLAIN, region
-from frr_configuration import (
-    BorderVrf,
-    border_configuration,
-    border_vrfs,
-    host_configuration,
-    leaf_configuration,
-)
-from routed_hosts import PLACES, Place, configurations, place
-from routers import Router, lab, wait
 
 from components.render.network.nvue import HOST_INTERFACE
 from components.reports.network.border import contract
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
 from components.specs.struct import replace
+from tests.support.network.drawn_regions import BORDER, PLAIN, region
+from tests.support.network.frr_configuration import (
+    BorderVrf,
+    border_configuration,
+    border_vrfs,
+    host_configuration,
+    leaf_configuration,
+)
+from tests.support.network.routed_hosts import PLACES, Place, configurations, place
+from tests.support.network.routers import Router, lab, wait
 
 LEAF_ASNS, BORDER_ASN = (4290000001, 4290000003), 4290000002
 PORTS = ("p0_if", "p1_if")

@@ -8,12 +8,12 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from environment_data import ENVIRONMENTS
-from local_region import JACQUARD, LocalRegion, processes_of
-from repositories import committed
-from walkthrough import Command, Edit, Script, steps
 
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.repositories import committed
+from tests.support.docs.walkthrough import Command, Edit, Script, steps
+from tests.support.local_regions.local_region import JACQUARD, LocalRegion, processes_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

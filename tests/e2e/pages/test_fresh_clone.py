@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from local_region import processes_of
 
 from jacquard.machine import paths
+from tests.support.local_regions.local_region import processes_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

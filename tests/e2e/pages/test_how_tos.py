@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from broken_nodes import CHECK, counted_repairs
-from environment_data import ENVIRONMENTS
-from fake_inventory import netbox_with_a_new_host
-from local_region import JACQUARD, LocalRegion, processes_of
-from lost_power import hasty_health_checks, node_uids, power_lost, ready_nodes
-from repositories import COMMIT, committed, git
-from unavailable_nodes import uids
-from walkthrough import HOW_TOS, LOST_HALL, RETIRED_REGION, Command, Edit, Script, lost_hall, steps
-from watches import watched_uids
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.changes.unavailable_nodes import uids
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.repositories import COMMIT, committed, git
+from tests.support.docs.walkthrough import HOW_TOS, LOST_HALL, RETIRED_REGION, Command, Edit, Script, lost_hall, steps
+from tests.support.exchange.fake_inventory import netbox_with_a_new_host
+from tests.support.local_regions.broken_nodes import CHECK, counted_repairs
+from tests.support.local_regions.local_region import JACQUARD, LocalRegion, processes_of
+from tests.support.local_regions.lost_power import hasty_health_checks, node_uids, power_lost, ready_nodes
+from tests.support.local_regions.watches import watched_uids
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 CLUSTER = "first-train"

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from captured_commands import start_captured
-from installed_wheel import install_with_dependencies, wheel
-from local_region import LocalRegion, processes_of
-from outcome import Outcome
-from walkthrough import Command, Edit, Script, steps
+
+from tests.support.docs.walkthrough import Command, Edit, Script, steps
+from tests.support.local_regions.local_region import LocalRegion, processes_of
+from tests.support.machine.captured_commands import start_captured
+from tests.support.machine.installed_wheel import install_with_dependencies, wheel
+from tests.support.machine.outcome import Outcome
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

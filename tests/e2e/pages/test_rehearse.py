@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from local_region import JACQUARD, UP_TIMEOUT_SECONDS, LocalRegion, deleted_at_exit
-from unavailable_nodes import uids
 
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from tests.support.changes.unavailable_nodes import uids
+from tests.support.data.environment_data import copy_data
+from tests.support.local_regions.local_region import JACQUARD, UP_TIMEOUT_SECONDS, LocalRegion, deleted_at_exit
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 REGION, TENANT, CLUSTER = "us-east-04a", "kestrel", "kestrel-drive"

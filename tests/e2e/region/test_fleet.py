@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from broken_nodes import MACHINE, Health
-from environment_data import ENVIRONMENTS
-from local_region import JACQUARD, LocalRegion, processes_of, wait_until
-from outcome import Outcome
-from repositories import COMMIT, committed, git
-from walkthrough import TWO_REGIONS, Command, Edit, Script, retired_region
 
 from components.specs.reading.loader import environments
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.repositories import COMMIT, committed, git
+from tests.support.docs.walkthrough import TWO_REGIONS, Command, Edit, Script, retired_region
+from tests.support.local_regions.broken_nodes import MACHINE, Health
+from tests.support.local_regions.local_region import JACQUARD, LocalRegion, processes_of, wait_until
+from tests.support.machine.outcome import Outcome
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 FULL, ROOMY = "edge-1", "edge-2"

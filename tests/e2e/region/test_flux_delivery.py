@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 import yaml
-from api_server import LocalApiServer
-from environment_data import reference
-from flux_controllers import FluxControllers, kubeconfig_of, reported_ready
 
 from components.lookups.pools import clusters
 from components.render.manifest import MANAGEMENT
@@ -25,6 +22,9 @@ from jacquard.lab.rehearsal import crds
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiServer, ObjectRef
+from tests.support.add_ons.flux_controllers import FluxControllers, kubeconfig_of, reported_ready
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

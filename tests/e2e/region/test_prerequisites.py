@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
 
 from components.render.manifest import MANAGEMENT
 from components.render.objects import manifest
 from jacquard.providers.kube import ObjectRef
 from stacks.prerequisites import PrerequisiteCheck, keys_of, look
+from tests.support.api_servers.api_server import LocalApiServer
 
 pytestmark = pytest.mark.e2e
 HOST = manifest(

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_forge import BOT, FakeForge, fake_forge
-from local_region import ENVIRONMENT, JACQUARD, LocalRegion
-from outcome import Outcome
-from region_contents import changed, commit, machines, predicted
-from repositories import COMMIT, git
 
 from jacquard.cli.errors import ExitCode
 from jacquard.previews.attestations.attestation import FILE as STATEMENT
 from jacquard.previews.attestations.signing import SUFFIX
+from tests.support.data.repositories import COMMIT, git
+from tests.support.forges.fake_forge import BOT, FakeForge, fake_forge
+from tests.support.local_regions.local_region import ENVIRONMENT, JACQUARD, LocalRegion
+from tests.support.local_regions.region_contents import changed, commit, machines, predicted
+from tests.support.machine.outcome import Outcome
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -10,13 +10,6 @@ import json
 from pathlib import Path
 
 import pytest
-from imaged_hosts import host_with_image, status_of
-from local_region import ENVIRONMENT, UP, LocalRegion, wait_until
-from published_crds import CRDS
-from region_contents import changed, commit, gpu_job, images, machines
-from region_steps import edited, planned_steps, promoted
-from running_pods import RunningPod
-from vpc_rules import denied, edit_rules, rules_of_hosts
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -28,6 +21,13 @@ from jacquard.cli.errors import ExitCode
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.imaged_hosts import host_with_image, status_of
+from tests.support.local_regions.local_region import ENVIRONMENT, UP, LocalRegion, wait_until
+from tests.support.local_regions.region_contents import changed, commit, gpu_job, images, machines
+from tests.support.local_regions.region_steps import edited, planned_steps, promoted
+from tests.support.local_regions.running_pods import RunningPod
+from tests.support.network.vpc_rules import denied, edit_rules, rules_of_hosts
+from tests.support.objects.published_crds import CRDS
 
 pytestmark = pytest.mark.e2e
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion
-from places import resolved
-from region_contents import POOLS, applied, changed, commit, images, machines
-from region_steps import edited, refused, up
-from vendor_plugins import vendor_on_path
 
 from jacquard.lab.toolchain.engine import choose
+from tests.support.checks.places import resolved
+from tests.support.engine.vendor_plugins import vendor_on_path
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion
+from tests.support.local_regions.region_contents import POOLS, applied, changed, commit, images, machines
+from tests.support.local_regions.region_steps import edited, refused, up
 
 pytestmark = pytest.mark.e2e
 

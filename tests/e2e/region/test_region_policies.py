@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion
-from region_contents import CLUSTER_API, commit
-from repositories import git
 
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
 from policies.rules import MODULES, RULES
 from policies.verdict import Severity
+from tests.support.data.repositories import git
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion
+from tests.support.local_regions.region_contents import CLUSTER_API, commit
 
 pytestmark = pytest.mark.e2e
 

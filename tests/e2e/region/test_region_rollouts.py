@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
-from provider_migration import assign_to_vendor, owned_by_vendor
-from region_contents import (
+
+from jacquard.providers.kube import ObjectRef
+from tests.support.engine.provider_migration import assign_to_vendor, owned_by_vendor
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit
+from tests.support.local_regions.region_contents import (
     CLUSTER_API,
     POOLS,
     TEMPLATES,
@@ -25,9 +27,7 @@ from region_contents import (
     machines,
     templates,
 )
-from region_steps import edited, record, up
-
-from jacquard.providers.kube import ObjectRef
+from tests.support.local_regions.region_steps import edited, record, up
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

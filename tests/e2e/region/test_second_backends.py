@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, deleted_at_exit, processes_of
-from second_region import ENVIRONMENT, NODES, second_region
 
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube import ObjectRef
+from tests.support.local_regions.local_region import LocalRegion, deleted_at_exit, processes_of
+from tests.support.local_regions.second_region import ENVIRONMENT, NODES, second_region
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.network.dns import NAMES
@@ -16,6 +15,7 @@ from jacquard.lab.toolchain.families import CONTROLLERS
 from jacquard.machine import paths
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

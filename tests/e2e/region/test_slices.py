@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, leftovers
-from rejected_labels import LABEL, RejectedLabels
 
 from jacquard.providers.kube import ObjectRef
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, deleted_at_exit, leftovers
+from tests.support.local_regions.rejected_labels import LABEL, RejectedLabels
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

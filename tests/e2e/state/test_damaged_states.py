@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from small_project import small_project
 
 from jacquard.engine.driver import Engine
 from jacquard.engine.errors import EngineError
+from tests.support.engine.small_project import small_project
 
 pytestmark = pytest.mark.e2e
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_project import small_project
 
 from jacquard.engine.driver import Engine
 from jacquard.engine.missing_stacks import previewing
 from jacquard.machine import paths
+from tests.support.engine.small_project import small_project
 
 pytestmark = pytest.mark.e2e
 

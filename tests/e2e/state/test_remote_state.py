@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
-from state_stores import S3, Postgres, StateStore
 
 from jacquard.lab.toolchain.environment import REHEARSAL_PASSPHRASE
+from tests.support.engine.state_stores import S3, Postgres, StateStore
+from tests.support.local_regions.local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-import recorded_states
-from api_server import LocalApiServer
-from driven_standin import DrivenStandIn
-from recorded_states import Recorded
-from vendor_diff import vendor_diff
 
 from jacquard.lab.rehearsal import crds
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.rpc.diff import changes
 from jacquard.providers.rpc.paths import render
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.engine import recorded_states
+from tests.support.engine.driven_standin import DrivenStandIn
+from tests.support.engine.recorded_states import Recorded
+from tests.support.engine.vendor_diff import vendor_diff
 
 pytestmark = pytest.mark.e2e
 

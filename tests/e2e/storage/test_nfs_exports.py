@@ -8,8 +8,6 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from nfs_server import Export, as_root, network, read, serving, tools, write
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import references_table
@@ -17,6 +15,8 @@ from components.lookups.references.walk import missing_targets
 from components.lookups.slices import slices
 from components.render.manifest import objects
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.storage.nfs_server import Export, as_root, network, read, serving, tools, write
 
 pytestmark = pytest.mark.e2e
 STRANGER = IPv4Address("192.0.2.7")

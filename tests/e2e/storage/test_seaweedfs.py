@@ -10,12 +10,6 @@ from collections.abc import Collection, Iterator
 
 import pytest
 import yaml
-from api_server import LocalApiServer
-from published_crds import RECORDED_HERE
-from s3_requests import KeyPair
-from seaweed_example import laptop, renamed, rendered
-from seaweed_operator import SeaweedOperator
-from seaweed_store import ADMINISTRATOR, SeaweedStore
 
 from components.inputs.buckets import of_cluster
 from components.inputs.deliveries import deliveries
@@ -25,6 +19,12 @@ from components.render.region.external_secrets import external_secrets
 from components.specs.environment import Environment
 from jacquard.lab.rehearsal import crds
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.objects.published_crds import RECORDED_HERE
+from tests.support.storage.s3_requests import KeyPair
+from tests.support.storage.seaweed_example import laptop, renamed, rendered
+from tests.support.storage.seaweed_operator import SeaweedOperator
+from tests.support.storage.seaweed_store import ADMINISTRATOR, SeaweedStore
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

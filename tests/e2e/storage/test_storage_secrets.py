@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from secret_access import kinds
 
 from components.inputs.manifests import everything
 from components.render.labels import BUCKET_LOGIN
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.specs.reading.loader import environments, load_environment
 from jacquard.providers.kube import ApiServer, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.secret_access import kinds
 
 pytestmark = pytest.mark.e2e
 

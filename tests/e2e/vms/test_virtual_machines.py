@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
-from region_contents import applied, declared
-from region_steps import edited
-from vm_chart import rendered
-from vm_states import VM, machine, runs, state
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
+from tests.support.local_regions.region_contents import applied, declared
+from tests.support.local_regions.region_steps import edited
+from tests.support.vms.vm_chart import rendered
+from tests.support.vms.vm_states import VM, machine, runs, state
 
 pytestmark = pytest.mark.e2e
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -20,6 +18,8 @@ from components.render.vms.vm_snapshots import NAME
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal import crds
 from jacquard.lab.toolchain import binaries
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
 
 pytestmark = pytest.mark.e2e
 KIND = ("snapshot.kubevirt.io/v1beta1", "VirtualMachineSnapshot")

@@ -8,9 +8,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from local_region import wait_until
 
 from components.inputs import vm_offering
 from components.lookups.pools import clusters
@@ -18,6 +15,9 @@ from components.render.manifest import Manifest, objects
 from components.specs.reading.loader import environments, load_environment
 from jacquard.lab.rehearsal import crds, webhooks
 from jacquard.providers.kube import ApiError, ApiServer
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.local_regions.local_region import wait_until
 
 pytestmark = pytest.mark.e2e
 

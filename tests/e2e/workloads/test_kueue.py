@@ -10,10 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import reference
-from kueue_api_server import WORKLOAD, KueueCluster, condition
-from local_region import wait_until
-from small_region import changed
 
 from components.lookups.pools import clusters
 from components.render import labels as keys
@@ -23,6 +19,10 @@ from components.specs.struct import replace
 from components.specs.workloads.queues import QueuedKinds
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ObjectRef
+from tests.support.data.environment_data import reference
+from tests.support.data.small_region import changed
+from tests.support.local_regions.local_region import wait_until
+from tests.support.workloads.kueue_api_server import WORKLOAD, KueueCluster, condition
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

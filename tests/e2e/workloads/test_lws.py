@@ -7,10 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import reference
-from lws_api_server import LwsCluster
-from serving_example import completed
-from small_region import changed
 
 from components.inputs.cluster_namespaces import of_cluster as namespaces
 from components.inputs.slice_inputs import pod_priorities
@@ -23,6 +19,10 @@ from components.specs.workloads.serving import ServingSpec
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.data.environment_data import reference
+from tests.support.data.small_region import changed
+from tests.support.workloads.lws_api_server import LwsCluster
+from tests.support.workloads.serving_example import completed
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

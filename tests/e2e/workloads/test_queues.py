@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import reference
-from helm_charts import Helm
-from local_region import wait_until
-from rendered_objects import objects_of
 
 from components.inputs import add_ons
 from components.inputs.workloads import queues
 from components.lookups.pools import PlacedCluster, clusters
 from jacquard.lab.rehearsal import crds
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.local_regions.local_region import wait_until
+from tests.support.objects.rendered_objects import objects_of
 
 pytestmark = pytest.mark.e2e
 

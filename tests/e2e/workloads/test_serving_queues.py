@@ -12,13 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from api_server import LocalApiServer
-from environment_data import reference
-from kueue_api_server import WORKLOAD, KueueCluster, condition
-from local_region import wait_until
-from lws_api_server import LwsController
-from serving_example import completed
-from small_region import changed
 
 from components.inputs.slice_inputs import pod_priorities
 from components.inputs.workloads import serving
@@ -27,6 +20,13 @@ from components.render.workloads.serving import BASE, GROUP
 from components.specs.struct import replace
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import reference
+from tests.support.data.small_region import changed
+from tests.support.local_regions.local_region import wait_until
+from tests.support.workloads.kueue_api_server import WORKLOAD, KueueCluster, condition
+from tests.support.workloads.lws_api_server import LwsController
+from tests.support.workloads.serving_example import completed
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

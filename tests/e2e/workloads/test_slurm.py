@@ -13,14 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_server import LocalApiServer
-from environment_data import ENVIRONMENTS
-from helm_charts import Helm
-from local_region import wait_until
-from programs import Programs
-from rendered_objects import objects_of
-from slurm_api_server import LEAVES, SlurmCluster
-from slurm_clusters import CLUSTER, placed_slurm, slurm_input
 
 from components.inputs import add_ons
 from components.programs.slurm_topology import ANNOTATION
@@ -31,6 +23,14 @@ from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiError, ObjectRef
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.api_servers.api_server import LocalApiServer
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.local_regions.local_region import wait_until
+from tests.support.machine.programs import Programs
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.slurm_api_server import LEAVES, SlurmCluster
+from tests.support.workloads.slurm_clusters import CLUSTER, placed_slurm, slurm_input
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

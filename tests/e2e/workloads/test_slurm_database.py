@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accounting_pods import PASSWORD, DatabasePod
-from environment_data import ENVIRONMENTS
-from local_region import wait_until
-from rendered_objects import objects_of
-from slurm_clusters import slurm_input
-from slurm_programs import Slurmdbd
 
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
 from components.specs.workloads.slurm_accounting import LEAST_MEMORY
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.local_regions.local_region import wait_until
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.accounting_pods import PASSWORD, DatabasePod
+from tests.support.workloads.slurm_clusters import slurm_input
+from tests.support.workloads.slurm_programs import Slurmdbd
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -15,11 +15,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from broken_nodes import MACHINE
-from fake_slurmrestd import FakeSlurmrestd
-from local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
-from pools_of_four import CLUSTER, NEXT, PAST, edit, edit_pools, region_of
-from programs import Programs
 
 from components.programs.slurm_reservations import HOOK
 from components.render.labels import NODE_POOL
@@ -29,6 +24,11 @@ from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
 from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.kube.objects import dig
+from tests.support.local_regions.broken_nodes import MACHINE
+from tests.support.local_regions.local_region import ENVIRONMENT, UP, LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.pools_of_four import CLUSTER, NEXT, PAST, edit, edit_pools, region_of
+from tests.support.machine.programs import Programs
+from tests.support.workloads.fake_slurmrestd import FakeSlurmrestd
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

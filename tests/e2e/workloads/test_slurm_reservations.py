@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from slurm_clusters import placed_slurm
-from slurm_rest import SlurmRest
 
 from components.inputs.workloads.slurm import reservations_of
 from components.programs.slurm_reservations import reasons_of
 from components.render.workloads.slurm_reservations import NAME, SETTINGS
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.workloads.slurm_clusters import placed_slurm
+from tests.support.workloads.slurm_rest import SlurmRest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

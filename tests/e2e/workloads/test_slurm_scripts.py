@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from local_region import wait_until
-from rendered_objects import objects_of
-from slurm_clusters import slurm_input
-from slurm_programs import SlurmNode
 
 from components.render.workloads.slurm_scripts import GPU_CHECK, NAME
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.local_regions.local_region import wait_until
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.slurm_clusters import slurm_input
+from tests.support.workloads.slurm_programs import SlurmNode
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

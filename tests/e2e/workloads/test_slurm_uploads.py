@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from rclone import Rclone
-from rendered_objects import objects_of
-from slurm_clusters import slurm_input
-from state_stores import S3
 
 from components.render.workloads.slurm_backup import DUMPS, KEYS, NAME
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.engine.state_stores import S3
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.storage.rclone import Rclone
+from tests.support.workloads.slurm_clusters import slurm_input
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

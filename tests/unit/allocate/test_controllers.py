@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from environment_data import LAPTOP
-from places import resolved
-from small_region import allocated, changed, nodes, small_region, tenant
-
 from components.allocate.allocation import attempt
 from components.allocate.controllers import Budget, budgets
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BootMethod, ControllerSpec, DhcpSpec
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 ANT, BEE = tenant("ant", nodes(2)), tenant("bee", nodes(1))
 DHCP = DhcpSpec.model_validate({"network": "10.0.8.0/24", "first": "10.0.8.10", "last": "10.0.8.99"})

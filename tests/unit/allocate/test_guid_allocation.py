@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from small_region import allocated, changed, nodes, small_region, tenant
-
 from components.allocate.allocation import attempt
 from components.specs.environment import Environment
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.network.fabrics import GuidNumbers
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 ANT = tenant("ant", nodes(2), fabrics=("ib",))
 

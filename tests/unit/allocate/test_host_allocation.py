@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
-from small_region import allocated, changed, faults, nodes, rack, racks, small_region, tenant
 
 from components.allocate.allocation import attempt
 from components.allocate.releases import release_hosts, replace_hosts
@@ -16,6 +13,9 @@ from components.specs.locks import AllocationsLock, GroupAllocation
 from components.specs.pools.node_pool import PoolRole
 from components.specs.reading.problems import ArgumentError, SpecError
 from components.specs.region.region import SiteSpec
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
+from tests.support.data.small_region import allocated, changed, faults, nodes, rack, racks, small_region, tenant
 
 
 def _hosts(lock: AllocationsLock) -> dict[str, int]:

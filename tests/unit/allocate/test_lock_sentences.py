@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from promotion import promote
-from small_region import allocated, changed, nodes, small_region, tenant
-
 from components.allocate.releases import release_hosts
 from components.reports.lock_changes import sentences
 from components.rollout.upgrades import with_version
 from components.specs.network.tenant_network import MorePrefixSpec
+from tests.support.changes.promotion import promote
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
-from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.allocate.allocation import allocate, attempt
 from components.allocate.releases import release_quarantine
@@ -21,6 +18,9 @@ from components.specs.reading.problems import SpecError
 from components.specs.region.observability import MetricsStoreSpec
 from components.specs.region.region import NetworksSpec
 from components.specs.region.tenant import TenantSpec
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
 CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-import chart_rollouts
-from campaigns import Walk, campaign, reasons
-from chart_rollouts import CHART, NEW, PROMOTED
-from small_region import changed
-
 from components.campaigns.decision import CampaignState, Reason, RegionState
 from components.rollout.promotion import Promotion
+from tests.support.changes import chart_rollouts
+from tests.support.changes.campaigns import Walk, campaign, reasons
+from tests.support.changes.chart_rollouts import CHART, NEW, PROMOTED
+from tests.support.data.small_region import changed
 
 SEEN = dt.datetime(2026, 11, 21, 9, tzinfo=dt.UTC)
 """Time of the evidence about charts."""

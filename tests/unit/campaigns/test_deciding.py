@@ -6,14 +6,25 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from campaigns import NOW, Walk, campaign, fleet, hours, promoted, reasons, region, regions, states
-from rollouts import NEW, OLD, rollable
-from small_region import changed
 
 from components.campaigns.deciding import Advance, advance
 from components.campaigns.decision import CampaignState, Reason, RegionState
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
+from tests.support.changes.campaigns import (
+    NOW,
+    Walk,
+    campaign,
+    fleet,
+    hours,
+    promoted,
+    reasons,
+    region,
+    regions,
+    states,
+)
+from tests.support.changes.rollouts import NEW, OLD, rollable
+from tests.support.data.small_region import changed
 
 READY, WAITING, STOPPED, COMPLETE = (
     CampaignState.READY,

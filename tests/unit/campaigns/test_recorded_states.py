@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from campaigns import NAMES, NOW, campaign, fleet, regions
 
 from components.campaigns.deciding import advance, recorded_states
 from components.reports.fleet.fleet import fleet_report
+from tests.support.changes.campaigns import NAMES, NOW, campaign, fleet, regions
 
 
 @pytest.mark.parametrize(

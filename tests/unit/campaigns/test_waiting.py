@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from campaigns import Walk, campaign, hours, proof, reasons, region, regions
-from rollouts import NEW, OLD
-from small_region import changed
 
 from components.campaigns.decision import CampaignState, Reason
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.region.evidence import Evidence
 from components.specs.region.policy import PolicySpec
+from tests.support.changes.campaigns import Walk, campaign, hours, proof, reasons, region, regions
+from tests.support.changes.rollouts import NEW, OLD
+from tests.support.data.small_region import changed
 
 READY, WAITING = CampaignState.READY, CampaignState.WAITING
 

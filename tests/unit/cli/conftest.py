@@ -9,13 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from fake_pulumi import FakePulumi, install
-from lock_files import write_locks
-from previewed_change import LATER, STATE, Change
-from recorded_region import Resource, record, recorded_region
-from repositories import git
-from settled_region import settled_region
 from typer.testing import CliRunner, Result
 
 from components.specs.environment import Environment
@@ -24,6 +17,13 @@ from jacquard.cli import local_region
 from jacquard.cli.command import build
 from jacquard.machine import paths
 from jacquard.observe.observation import Observation
+from tests.support.changes.previewed_change import LATER, STATE, Change
+from tests.support.data.environment_data import copy_data
+from tests.support.data.lock_files import write_locks
+from tests.support.data.repositories import git
+from tests.support.engine.fake_pulumi import FakePulumi, install
+from tests.support.engine.recorded_region import Resource, record, recorded_region
+from tests.support.objects.settled_region import settled_region
 
 Invoke = Callable[..., Result]
 

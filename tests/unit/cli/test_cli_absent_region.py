@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 
 import pytest
-from fake_pulumi import FakePulumi
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.panels import VERBS
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import committed
-from result_formats import annotations, junit, quality, valid_sarif
 from typer.testing import Result
 
 import jacquard
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.result_formats import annotations, junit, quality, valid_sarif
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from places import resolved
 from typer.testing import Result
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from tests.support.checks.places import resolved
 
 Invoke = Callable[..., Result]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_pulumi import FakePulumi
-from recorded_region import Resource, exported, record
-from result_formats import annotations, junit, valid_sarif
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
 from policies.rules import RULES
+from tests.support.checks.result_formats import annotations, junit, valid_sarif
+from tests.support.engine.fake_pulumi import FakePulumi
+from tests.support.engine.recorded_region import Resource, exported, record
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

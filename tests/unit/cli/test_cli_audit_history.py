@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

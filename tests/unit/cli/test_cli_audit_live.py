@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_servers import FakeServer, fake_servers
-from result_formats import annotations, valid_sarif
 from typer.testing import Result
 
 from components.specs.environment import Environment
@@ -16,6 +14,8 @@ from jacquard.cli.errors import ExitCode
 from jacquard.observe import live_declared, observation
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube import ApiError, KubeconfigError
+from tests.support.api_servers.fake_servers import FakeServer, fake_servers
+from tests.support.checks.result_formats import annotations, valid_sarif
 
 Invoke = Callable[..., Result]
 DAY = ("--today", "2026-11-21")

@@ -9,11 +9,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from environment_data import REFERENCES, root_of_all
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, root_of_all
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns import proof
-from documents import DOCS
-from environment_data import ENVIRONMENTS, copy_data
-from small_region import changed
 from typer.testing import Result
 
 from components.rollout.promotion import Promotion
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import settings
+from tests.support.changes.campaigns import proof
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
+from tests.support.data.small_region import changed
+from tests.support.docs.documents import DOCS
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

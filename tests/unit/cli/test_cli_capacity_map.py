@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 import pytest
-from processor_time import cost
 
 from components.lookups.host_use import HostUse, counted_hosts
 from components.reports.capacity import capacity
@@ -22,6 +21,7 @@ from jacquard.cli.views.region.capacity_map import capacity_map
 from jacquard.cli.views.region.pictures import marks
 from jacquard.cli.views.region.region_map import region_map
 from jacquard.machine import paths
+from tests.support.machine.processor_time import cost
 
 SVG = "{http://www.w3.org/2000/svg}"
 

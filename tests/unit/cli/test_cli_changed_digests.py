@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import resolved
-from repositories import committed
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import settings
+from tests.support.checks.places import resolved
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from places import resolved
-from repositories import committed
 from typer.testing import Result
 
 from components.rules.add_ons.charts import in_use
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
-from sarif_log import place, sarif
 from typer.testing import Result
 
 from components.rules import checks
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 from policies.rules import RULES
+from tests.support.checks.places import resolved
+from tests.support.checks.sarif_log import place, sarif
+from tests.support.data.environment_data import LAPTOP
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

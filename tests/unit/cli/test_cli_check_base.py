@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import COMMIT, committed, git
-from result_formats import annotations, valid_sarif
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.result_formats import annotations, valid_sarif
+from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

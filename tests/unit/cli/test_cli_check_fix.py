@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from places import resolved
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sarif_log import place, sarif
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
@@ -17,6 +16,7 @@ from policies import Judgement, Violation
 from policies.facts import Fact
 from policies.rules import RULES
 from policies.verdict import violation
+from tests.support.checks.sarif_log import place, sarif
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from places import resolved
 
 from components.reports.control_planes import outdated_control_planes
 from components.specs.environment import Environment
+from tests.support.checks.places import resolved
 
 Invoke = Callable[..., Result]
 

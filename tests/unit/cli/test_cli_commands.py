@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
@@ -21,6 +19,8 @@ from policies import Judgement, Violation
 from policies.facts import Fact
 from policies.rules import RULES
 from policies.verdict import violation
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

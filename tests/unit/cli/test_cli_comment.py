@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_forge import BOT, TOKEN, Answer, FakeForge, fake_forge
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
@@ -15,6 +14,7 @@ from jacquard.cli.views.changes.impact_comment import comment as impact_comment
 from jacquard.cli.views.changes.markdown import LIMIT_BYTES
 from jacquard.cli.views.changes.preview_comment import comment as preview_comment
 from jacquard.forges import publishing
+from tests.support.forges.fake_forge import BOT, TOKEN, Answer, FakeForge, fake_forge
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

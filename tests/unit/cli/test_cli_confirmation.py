@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_pulumi import FakePulumi
-from planned_steps import deleted, replaced, same
 from typer.testing import Result
 
 from components.specs.reading.loader import load_environment
@@ -20,6 +18,8 @@ from jacquard.engine import guard
 from jacquard.engine.plan import Plan as Steps
 from jacquard.machine import paths
 from jacquard.observe.observation import Observation
+from tests.support.changes.planned_steps import deleted, replaced, same
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

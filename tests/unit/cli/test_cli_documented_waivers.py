@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
 from typer.testing import Result
 
 from components.rules.region import capacity
@@ -23,6 +21,8 @@ from jacquard.cli.runs.policy_gate import refuse
 from jacquard.machine import paths
 from policies.check import frozen
 from policies.rules import RULES
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

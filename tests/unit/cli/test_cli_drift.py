@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import jsonschema
 import pytest
-from fake_servers import FakeServer, fake_servers
 from typer.testing import Result
 
 from components.specs.environment import Environment
@@ -18,6 +17,7 @@ from jacquard.machine import paths
 from jacquard.observe.clusters_compared import drift
 from jacquard.observe.drift import data_digest
 from jacquard.providers.kube import KubeconfigError
+from tests.support.api_servers.fake_servers import FakeServer, fake_servers
 
 Invoke = Callable[..., Result]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_pulumi import replay
 from rich.console import Console
 
 from components.specs.struct import asdict
@@ -19,6 +18,7 @@ from jacquard.cli.views.summary import counted
 from jacquard.engine.driver import Engine, Run
 from jacquard.engine.errors import EngineStopped
 from jacquard.engine.events import Progress
+from tests.support.engine.fake_pulumi import replay
 
 
 def run(events: str, tmp_path: Path, *, code: int = 255, output: str = "") -> Run:

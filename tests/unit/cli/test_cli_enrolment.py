@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
 from typer.testing import Result
 
 from components.render.manifest import MANAGEMENT
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.observe.observation import Observation
+from tests.support.data.environment_data import ENVIRONMENTS
 
 Invoke = Callable[..., Result]
 COMMAND = ("show", "laptop", "enrolment", "--live")

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from fake_metrics_store import Answer, Form, series, serving
-from repositories import committed
 from typer.testing import Result
-from working_nodes import MOMENT, working
 
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs import facts as verb
 from jacquard.machine import paths
 from jacquard.observe.facts import Facts
 from jacquard.observe.observation import Observation
+from tests.support.data.repositories import committed
+from tests.support.monitoring.fake_metrics_store import Answer, Form, series, serving
+from tests.support.objects.working_nodes import MOMENT, working
 
 Invoke = Callable[..., Result]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import resolved
-from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
+from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, REFERENCES, reference
-from strict_html import page
 from typer.testing import Result
 
 from components.reports.fleet.fleet import CampaignReport, FleetReport, fleet_report
@@ -17,6 +15,8 @@ from components.specs.struct import replace
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.region.fleet import sections
 from jacquard.cli.views.report.fleet import html
+from tests.support.data.environment_data import ENVIRONMENTS, REFERENCES, reference
+from tests.support.docs.strict_html import page
 
 Invoke = Callable[..., Result]
 NOW = dt.datetime(2026, 11, 28, 12, tzinfo=dt.UTC)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import resolved
 from typer.testing import Result
 
 from components.specs.reading import migrations, reference, schema
 from components.specs.reading.kinds import KINDS, data_files
 from components.specs.reading.migrations import Around, Migrations
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
 
 MADE = f'{{"$comment": "{schema.MARK}"}}\n'
 Invoke = Callable[..., Result]

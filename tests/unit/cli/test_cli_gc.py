@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import copy_data
 from typer.testing import Result
 
 from components.inputs.manifests import manifests
@@ -17,6 +16,7 @@ from components.render.manifest import Manifest
 from components.reports.garbage import USERS
 from components.specs.environment import Environment
 from jacquard.providers.kube import ApiError, KindNotFound, ObjectRef
+from tests.support.data.environment_data import copy_data
 
 Invoke = Callable[..., Result]
 Object = dict[str, Any]

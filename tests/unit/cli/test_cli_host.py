@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from burn_in import digest_of, written
 from typer.testing import Result
+
+from tests.support.objects.burn_in import digest_of, written
 
 Invoke = Callable[..., Result]
 DAY = "2026-11-21"

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from burn_in import written
-from places import resolved
 from typer.testing import Result
+
+from tests.support.checks.places import resolved
+from tests.support.objects.burn_in import written
 
 Invoke = Callable[..., Result]
 REPORT = "report.json"

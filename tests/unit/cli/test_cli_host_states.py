@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import committed
 from typer.testing import Result
+
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 ZAP = "CoreWeave: 1 to 2 hours are usual, and more than 6 hours are a failure"

@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from fake_inventory import netbox_with_a_new_host
-from repositories import COMMIT, committed, git
 from typer.testing import Result
-from walkthrough import HOW_TOS, RETIRED_REGION, TWO_REGIONS, Command, Edit, Script, retired_region, steps
 
 from components.rules.checks import check_data
 from components.specs.environment import Environment
 from components.specs.reading.fleet import load_fleet
 from components.specs.reading.loader import environments, load_environment
 from jacquard.cli.errors import ExitCode
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.repositories import COMMIT, committed, git
+from tests.support.docs.walkthrough import (
+    HOW_TOS,
+    RETIRED_REGION,
+    TWO_REGIONS,
+    Command,
+    Edit,
+    Script,
+    retired_region,
+    steps,
+)
+from tests.support.exchange.fake_inventory import netbox_with_a_new_host
 
 Invoke = Callable[..., Result]
 ENGINE = {"up", "down", "preview", "status", "facts", "drift"}

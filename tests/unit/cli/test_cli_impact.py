@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from delegations import two_regions
-from places import resolved
-from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from components.rollout import repair
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.checks.places import resolved
+from tests.support.data.delegations import two_regions
+from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
 SUMMARY = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from impacts import edited, impact_of
 
 from components.lookups.effects.effect import Effect, Subject, When
 from jacquard.cli.views.changes.impact_comment import MARK, comment
 from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code, prose
 from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row, Totals
+from tests.support.changes.impacts import edited, impact_of
 
 HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_inventory import TOKEN, Answer, FakeInventory, device, fake_inventory
 from typer.testing import Result
 
 from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode
+from tests.support.exchange.fake_inventory import TOKEN, Answer, FakeInventory, device, fake_inventory
 
 Invoke = Callable[..., Result]
 HALL = ("--env", "laptop", "--hall", "a")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from repositories import committed
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.panels import VERBS
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

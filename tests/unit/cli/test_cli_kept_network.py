@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import resolved
-from repositories import committed
 from typer.testing import Result
 
 from components.rules.add_ons.network_kept import network_kept
 from components.specs.environment import Environment
 from components.specs.region.tenant import TenantSpec
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

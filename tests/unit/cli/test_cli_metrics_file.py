@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_servers import fake_servers
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import Result
 
@@ -20,6 +19,7 @@ from jacquard.cli.runs import metrics
 from jacquard.cli.runs.metrics import RunMetrics, measured
 from jacquard.cli.verbs import drift as verb
 from jacquard.observe.clusters_compared import drift
+from tests.support.api_servers.fake_servers import fake_servers
 
 Invoke = Callable[..., Result]
 _LABELS = ("environment", "command", "operation")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from fake_pulumi import FakePulumi
-from planned_steps import deleted, replaced
 from typer.testing import Result
+
+from tests.support.changes.planned_steps import deleted, replaced
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"))

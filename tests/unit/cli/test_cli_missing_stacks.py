@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_pulumi import FakePulumi
-from repositories import committed
 
 from components.specs.environment import Environment
 from components.specs.region.policy import PolicySpec
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.runs.policy_gate import unchanged
 from jacquard.engine.driver import Engine
+from tests.support.data.repositories import committed
+from tests.support.engine.fake_pulumi import FakePulumi
 
 FREEZE = {
     "name": "run-7",

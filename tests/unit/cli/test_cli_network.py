@@ -10,11 +10,11 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
-from environment_data import REFERENCES, root_of_all
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, root_of_all
 
 Invoke = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"

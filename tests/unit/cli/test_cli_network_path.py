@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.reports.network.endpoints import named
@@ -19,6 +18,7 @@ from components.rules.rule import Rule
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, reference
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

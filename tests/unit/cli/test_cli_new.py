@@ -9,16 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
-from repositories import committed
 from typer.testing import Result
-from walkthrough import Command, Edit, Script, steps
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 from jacquard.starters.hosts import HEADER
 from jacquard.starters.region import renamed, with_halls
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
+from tests.support.data.repositories import committed
+from tests.support.docs.walkthrough import Command, Edit, Script, steps
 
 Invoke = Callable[..., Result]
 ENGINE = {"up", "preview", "status", "down"}

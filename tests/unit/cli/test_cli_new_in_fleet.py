@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import resolved
 from typer.testing import Result
 
 from components.specs.reading.fleet import load_fleet
 from jacquard.cli.errors import ExitCode
+from tests.support.checks.places import resolved
 
 Invoke = Callable[..., Result]
 HEAD = "# All regions\nschema_version: 1\nregions:\n"

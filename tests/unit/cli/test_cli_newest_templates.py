@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from impacts import edited, impact_of
-from newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
 from typer.testing import Result
 
 from jacquard.cli.views.changes.impact_lists import templates
+from tests.support.changes.impacts import edited, impact_of
+from tests.support.changes.newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
 
 Invoke = Callable[..., Result]
 TODAY = ("--today", "2026-11-21")

@@ -10,11 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from environment_data import REFERENCES, root_of_all
-from places import resolved
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import REFERENCES, root_of_all
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

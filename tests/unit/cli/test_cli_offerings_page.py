@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
-from strict_html import Element, page
 
 from components.reports.offerings import offerings
 from components.reports.offers import Offerings
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.report.offerings import html
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.docs.strict_html import Element, page
 
 Invoke = Callable[..., Any]
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"' \x1b[31m \u202e&amp; {{ 7*7 }}"

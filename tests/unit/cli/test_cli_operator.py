@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_operator import COMMIT, FakeOperator, given_up, stack
-from fake_pulumi import FakePulumi
 from typer.testing import Result
 
 from jacquard.cli import local_region
@@ -18,6 +16,8 @@ from jacquard.cli.runs.plan_checks import Plan
 from jacquard.machine import settings
 from jacquard.observe.observation import Observation
 from jacquard.previews.base_commits import BaseError
+from tests.support.engine.fake_operator import COMMIT, FakeOperator, given_up, stack
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

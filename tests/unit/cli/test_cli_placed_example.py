@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from documents import DOCS
-from environment_data import ENVIRONMENTS
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.docs.documents import DOCS
 
 COMMAND = "$ jacquard place heron-train --dry-run\n"
 

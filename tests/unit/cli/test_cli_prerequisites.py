@@ -9,10 +9,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from environment_data import REFERENCES, copy_data, root_of_all
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, copy_data, root_of_all
 
 Invoke = Callable[..., Any]
 

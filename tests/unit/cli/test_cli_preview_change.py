@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import planned_steps
 import pytest
-from fake_pulumi import FakePulumi
-from repositories import COMMIT, committed, git
-from strict_html import page
 from typer.testing import Result
 
 from components.specs.reading import schema
 from jacquard.cli.errors import ExitCode
 from jacquard.previews.results import PreviewAnswer
+from tests.support.changes import planned_steps
+from tests.support.data.repositories import COMMIT, committed, git
+from tests.support.docs.strict_html import page
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -253,7 +253,7 @@ def test_no_output_contains_the_content_of_a_secret(
         {"policyEvent": {"policyName": "p", "enforcementLevel": "mandatory", "resourceUrn": urn, "message": message}},
     ]
     (tmp_path / "canary.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
-    monkeypatch.setattr("fake_pulumi.RECORDED", tmp_path)
+    monkeypatch.setattr("tests.support.engine.fake_pulumi.RECORDED", tmp_path)
     pulumi.answer("preview", events="canary", code=255)
     out = tmp_path / "out"
 

@@ -6,7 +6,6 @@ import datetime as dt
 import re
 
 import pytest
-from impacts import edited, impact_of
 from markdown_it import MarkdownIt
 
 from components.lookups.effects.effect import Effect
@@ -27,6 +26,7 @@ from jacquard.previews.preview import (
     Standing,
     Waiver,
 )
+from tests.support.changes.impacts import edited, impact_of
 
 HOSTILE = (
     "``` ```` </details> @team <img src=x> [a](javascript:b) <!-- jacquard preview --> \x1b[31m \u202e ` end\nnext"

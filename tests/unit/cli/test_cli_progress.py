@@ -9,13 +9,13 @@ import re
 import pytest
 from rich.console import Console
 from rich.text import Text
-from status_example import GROUP, STATUS, TRAIN, console, text
 
 from components.specs.struct import replace
 from jacquard.cli.errors import Stop
 from jacquard.cli.views.board import board
 from jacquard.cli.views.progress import phase
 from jacquard.engine.events import Progress
+from tests.support.objects.status_example import GROUP, STATUS, TRAIN, console, text
 
 
 @pytest.fixture

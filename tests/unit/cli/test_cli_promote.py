@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from places import resolved
-from settled_region import settled_region
 from typer.testing import Result
 
 from components.specs.reading.loader import load_environment
 from components.specs.struct import asdict, replace
 from jacquard.observe.region_status import assemble
+from tests.support.checks.places import resolved
+from tests.support.objects.settled_region import settled_region
 
 Invoke = Callable[..., Result]
 NEW = "gpu-2026.11.1"

@@ -8,14 +8,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from chart_rollouts import ACME, EVAL, GLOBEX, NEW, OLD, PROMOTED, with_newer_release, with_third_cluster, with_waves
-from settled_region import settled_region
 from typer.testing import Result
-from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
 from components.specs.struct import asdict, replace
 from jacquard.observe.region_status import assemble
+from tests.support.changes.chart_rollouts import (
+    ACME,
+    EVAL,
+    GLOBEX,
+    NEW,
+    OLD,
+    PROMOTED,
+    with_newer_release,
+    with_third_cluster,
+    with_waves,
+)
+from tests.support.data.workbench import Workbench
+from tests.support.objects.settled_region import settled_region
 
 Invoke = Callable[..., Result]
 CHARTS = ("promote", "laptop", PROMOTED)

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from settled_region import settled_region
 from typer.testing import Result
 
 from components.specs.reading.loader import load_environment
 from components.specs.struct import asdict, replace
 from jacquard.observe.region_status import assemble
+from tests.support.objects.settled_region import settled_region
 
 Invoke = Callable[..., Result]
 DPUS = ("promote", "laptop", "dpus")

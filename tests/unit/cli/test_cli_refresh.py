@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from fake_pulumi import FakePulumi
-from planned_steps import deleted, inputs, replaced, same
-from previewed_change import Change
 from typer.testing import Result
 
 from components.specs.environment import Environment
@@ -25,6 +22,9 @@ from jacquard.engine.driver import Engine
 from jacquard.observe.observation import Observation
 from policies import judge
 from stacks.target import stack_names
+from tests.support.changes.planned_steps import deleted, inputs, replaced, same
+from tests.support.changes.previewed_change import Change
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 WROTE = {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"}

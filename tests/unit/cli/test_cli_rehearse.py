@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
 from typer.testing import Result
 
 from components.rules.checks import check
@@ -18,6 +17,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs.data.rehearse import MARK
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import resolved
-from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from components.reports.hosts.release import release_steps
@@ -17,6 +15,8 @@ from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import settings
+from tests.support.checks.places import resolved
+from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

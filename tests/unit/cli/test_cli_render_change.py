@@ -8,9 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from fake_pulumi import FakePulumi
-from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from components.render.manifest import Manifest
@@ -23,6 +20,9 @@ from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.preview import ObjectChange, Operation, Origin
 from jacquard.previews.rendered_diff import RenderedDiff, SliceDiff, rendered_diff
 from jacquard.previews.snapshots import Key, Part, Side
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.repositories import COMMIT, committed, git
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

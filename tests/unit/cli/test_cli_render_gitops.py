@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from documents import DOCS, contained, yaml_blocks
 from typer.testing import Result
 
 from components.inputs.manifests import everything
@@ -18,6 +17,7 @@ from jacquard.cli.errors import ExitCode
 from jacquard.cli.views import render_tree
 from jacquard.delivery import flux
 from jacquard.delivery.layout import layout
+from tests.support.docs.documents import DOCS, contained, yaml_blocks
 
 Invoke = Callable[..., Result]
 PAGE = DOCS / "how-to" / "deliver-with-gitops.md"

@@ -12,10 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from impacts import NOW, edited, impact_of
-from places import resolved
-from strict_html import Element, page
 from typer.testing import Result
 
 from components.specs.reading.loader import load_environment
@@ -36,6 +32,10 @@ from jacquard.previews.preview import (
     Verdict,
 )
 from jacquard.previews.report import Report, report
+from tests.support.changes.impacts import NOW, edited, impact_of
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.docs.strict_html import Element, page
 
 Invoke = Callable[..., Result]
 HOSTILE = (

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Page, needs_browser
-from environment_data import ENVIRONMENTS
-from impacts import NOW, edited, impact_of
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.views.report.page import html
 from jacquard.previews.report import report
+from tests.support.changes.impacts import NOW, edited, impact_of
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.machine.browser import Page, needs_browser
 
 STEPS = "  durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}\n"
 COLOURS = re.compile(r"--([a-z-]+):(#[0-9a-f]{3,6})")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 from typer.testing import Result
-from walkthrough import Command, Edit, steps
 
 from components.specs.reading import schema
 from components.specs.reading.kinds import KINDS
 from jacquard.machine import paths, pins
+from tests.support.docs.walkthrough import Command, Edit, steps
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]

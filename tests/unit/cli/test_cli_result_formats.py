@@ -10,9 +10,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from fake_pulumi import FakePulumi
-from repositories import committed
-from result_formats import annotations, junit, quality, succeeded, valid_sarif
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
@@ -24,6 +21,9 @@ from jacquard.machine import paths
 from policies import results as rule_results
 from policies.results import Source
 from policies.rules import RULES
+from tests.support.checks.result_formats import annotations, junit, quality, succeeded, valid_sarif
+from tests.support.data.repositories import committed
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from canaries import CANARY, accepted, put, secret_in
-from canaries import Path as Place
-from repositories import committed
 from typer.testing import Result
 
 from components.rules import checks
@@ -21,6 +18,9 @@ from components.specs.reading.loader import load_environment
 from jacquard.cli import data
 from jacquard.cli.console import ImpactFormat
 from jacquard.cli.errors import ExitCode
+from tests.support.data.canaries import CANARY, accepted, put, secret_in
+from tests.support.data.canaries import Path as Place
+from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 NEW_FILES = {

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from environment_data import LAPTOP
-from places import resolved
 from rich.console import Console
 from typer.testing import Result
 
@@ -19,6 +17,8 @@ from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.region import capacity as capacity_view
 from jacquard.cli.views.region import resolved as show_view
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

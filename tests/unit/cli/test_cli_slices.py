@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_pulumi import FakePulumi
 from typer.testing import Result
 
 from jacquard.cli import local_region
 from jacquard.observe.observation import Observation
+from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

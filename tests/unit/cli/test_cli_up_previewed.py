@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from previewed_change import APPLIED, LATER, STATE, Change, commit
-from repositories import git
 
 from jacquard.previews.attestations import inputs
+from tests.support.changes.previewed_change import APPLIED, LATER, STATE, Change, commit
+from tests.support.data.repositories import git
 
 
 def sha(text: str) -> str:

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from previewed_change import APPLIED, Change, commit
+
+from tests.support.changes.previewed_change import APPLIED, Change, commit
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repositories import COMMIT, git
 from typer.testing import Result
 
 from components.specs.struct import replace
 from jacquard.machine.pins import requirement
 from jacquard.starters.region import catalogue, repository
 from jacquard.starters.written_files import FILE, Written, packed, read
+from tests.support.data.repositories import COMMIT, git
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from status_example import CLUSTER, STATUS, TRAIN, console, text
 
 from components.specs.environment import Environment
 from components.specs.struct import replace
@@ -13,6 +12,7 @@ from jacquard.cli.console import plural, seconds
 from jacquard.cli.views import summary
 from jacquard.cli.views.region import status as status_view
 from jacquard.machine import paths
+from tests.support.objects.status_example import CLUSTER, STATUS, TRAIN, console, text
 
 SHOWN = """\
 Clusters

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
 
 from jacquard.machine import paths
+from tests.support.data.environment_data import copy_data
 
 JACQUARD = paths.VENV / "bin" / "jacquard"
 VERBS = [

@@ -10,9 +10,6 @@ from typing import Any
 import grpc
 import pytest
 import yaml
-from documents import DOCS, yaml_blocks
-from engine_monitor import Monitor, Provider, running
-from environment_data import reference
 
 from components.component import Component
 from components.inputs.slice_inputs import inputs
@@ -23,6 +20,9 @@ from components.resources import child_name, type_token
 from jacquard.component_provider.components import COMPONENTS, PACKAGE
 from jacquard.machine import paths
 from stacks.deploy import WAITS_FOR, Extension
+from tests.support.data.environment_data import reference
+from tests.support.docs.documents import DOCS, yaml_blocks
+from tests.support.engine.engine_monitor import Monitor, Provider, running
 
 POOL = "acme-train-infer"
 KIND = f"{PACKAGE}:index:NodePool"

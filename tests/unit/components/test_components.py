@@ -10,9 +10,6 @@ from typing import Any
 
 import pulumi
 import pytest
-from concepts import concept_name, concept_names
-from environment_data import reference
-from external_store import with_store
 
 from components.component import Component, ComponentArgs
 from components.inputs.slice_inputs import inputs
@@ -22,6 +19,9 @@ from components.render.manifest import Manifest
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
 from stacks.deploy import WAITS_FOR
+from tests.support.data.concepts import concept_name, concept_names
+from tests.support.data.environment_data import reference
+from tests.support.data.external_store import with_store
 
 Run = Callable[..., list[Any]]
 CONCEPTS = concept_names()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from component_of_manifests import Group, children, manifest
-
 from components.render.manifest import Readiness
+from tests.support.engine.component_of_manifests import Group, children, manifest
 
 Run = Callable[..., list[Any]]
 

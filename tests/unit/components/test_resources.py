@@ -8,10 +8,10 @@ from typing import Any
 
 import pulumi
 import pytest
-from component_of_manifests import KUBECONFIGS, Group, children, manifest
 
 from components.render.manifest import Manifest, ManifestSet, Readiness, Rendered
 from components.resources import Cluster, child_name, type_token
+from tests.support.engine.component_of_manifests import KUBECONFIGS, Group, children, manifest
 
 Run = Callable[..., list[Any]]
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
-from published_crds import CrdFolder
+
+from tests.support.objects.published_crds import CrdFolder
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (Mapping,),

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from environment_data import REFERENCES, reference
-from on_infiniband import on_infiniband
-from on_roce import sharing_roce
-from published_crds import BUILT_IN
-from small_region import changed
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.small_region import changed
+from tests.support.network.on_infiniband import on_infiniband
+from tests.support.network.on_roce import sharing_roce
+from tests.support.objects.published_crds import BUILT_IN
 
 
 class Oracle(Protocol):

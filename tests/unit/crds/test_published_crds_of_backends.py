@@ -6,8 +6,6 @@ from itertools import product
 from typing import Any, Protocol
 
 import pytest
-from published_crds import BUILT_IN
-from second_backends import with_backends
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -18,6 +16,8 @@ from components.specs.network.tenant_network import Isolation
 from components.specs.reading.loader import load_environment
 from components.specs.region.region import ControlPlaneBackend
 from jacquard.machine import paths
+from tests.support.data.second_backends import with_backends
+from tests.support.objects.published_crds import BUILT_IN
 
 
 class Oracle(Protocol):

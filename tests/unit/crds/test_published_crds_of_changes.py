@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from environment_data import ENVIRONMENTS
-from published_crds import BUILT_IN, CrdFolder
-from second_backends import with_backends
-
 from components.inputs.manifests import manifests
 from components.lookups.effects.effect import Effect
 from components.lookups.effects.table import effects_table
@@ -21,6 +17,9 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.loader import load_environment
 from components.specs.region.region import ControlPlaneBackend
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.second_backends import with_backends
+from tests.support.objects.published_crds import BUILT_IN, CrdFolder
 
 Path = tuple[str, ...]
 _FIELD = re.compile(r"oldSelf\.(\w+)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from jacquard.delivery import argo_cd, flux
 from jacquard.delivery.layout import Controller, layout
+from tests.support.data.environment_data import REFERENCES, reference
 
 
 class Oracle(Protocol):

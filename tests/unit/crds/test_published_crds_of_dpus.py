@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from dpu_rollouts import INTENT
 
 from components.render.network.dpu_templates import REVISIONS, templates
+from tests.support.changes.dpu_rollouts import INTENT
 
 API = "provisioning.dpu.nvidia.com/v1alpha1"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import pytest
-from backend_objects import CONTROL_PLANE, MACHINE, TEMPLATE, boot_configuration, ironcore_host
+
+from tests.support.objects.backend_objects import CONTROL_PLANE, MACHINE, TEMPLATE, boot_configuration, ironcore_host
 
 Object = dict[str, Any]
 _SHA256 = "0" * 64

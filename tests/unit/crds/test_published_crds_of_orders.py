@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from environment_data import REFERENCES, reference
-from vm_orders import objects_of, orders
 
 from components.reports.examples import examples_of
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.vms.vm_orders import objects_of, orders
 
 
 class Oracle(Protocol):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from complete_pools import with_complete_pools
-from environment_data import ENVIRONMENTS
-
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import objects
 from components.specs.reading.loader import load_environment
+from tests.support.data.complete_pools import with_complete_pools
+from tests.support.data.environment_data import ENVIRONMENTS
 
 KINDS = {
     "BareMetalHost",

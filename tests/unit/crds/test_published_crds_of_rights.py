@@ -6,9 +6,9 @@ from collections import defaultdict
 from itertools import chain
 
 import pytest
-from published_crds import BUILT_IN, CrdFolder
 
 from components.render.region.engine.rights import EVERYWHERE, RIGHTS
+from tests.support.objects.published_crds import BUILT_IN, CrdFolder
 
 _BUILT_IN = {version.partition("/")[0] if "/" in version else "" for version in BUILT_IN}
 RESOURCES: dict[str, set[str]] = defaultdict(set)

@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.lookups.slices import SliceKind, needs
 from components.render.objects import manifest
 from components.specs.struct import replace
 from jacquard.delivery import argo_cd
 from jacquard.delivery.layout import Deletion, Layout, deletion, layout
+from tests.support.data.environment_data import reference
 
 NAMES = ("laptop", "us-east-04a")
 URL = "ssh://git@git.example.com/regions.git"

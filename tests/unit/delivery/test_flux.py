@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import LABEL_LIMIT, manifest
 from components.specs.struct import replace
 from jacquard.delivery import flux
 from jacquard.delivery.layout import Deletion, Layout, Phase, deletion, layout
+from tests.support.data.environment_data import reference
 
 NAMES = ("laptop", "us-east-04a")
 

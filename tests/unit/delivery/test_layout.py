@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from environment_data import reference
-from published_crds import BUILT_IN
-from workbench import Workbench
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import SliceKind, needs, slices
 from components.render.manifest import MANAGEMENT, Manifest, created, patched
 from jacquard.delivery.layout import HOSTS, Deletion, Layout, Part, Phase, deletion, layout
 from jacquard.providers.objectset.claims import DEPENDENTS, USES
+from tests.support.data.environment_data import reference
+from tests.support.data.workbench import Workbench
+from tests.support.objects.published_crds import BUILT_IN
 
 NAMES = ("laptop", "us-east-04a")
 ETCD_BYTES = 1_500_000

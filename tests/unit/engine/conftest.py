@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_pulumi import FakePulumi, install
+
+from tests.support.engine.fake_pulumi import FakePulumi, install
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ They are of a small example, two commands in a component, except ``bump``: chang
 
 from __future__ import annotations
 
-from fake_pulumi import replay
-
 from jacquard.engine.events import plain
 from jacquard.engine.urns import Urn
+from tests.support.engine.fake_pulumi import replay
 
 TRAIN_A = "urn:pulumi:toy::jacquard::jacquard:components:NodePool$command:local:Command::train-a"
 TRAIN_B = "urn:pulumi:toy::jacquard::jacquard:components:NodePool$command:local:Command::train-b"

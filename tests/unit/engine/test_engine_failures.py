@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fake_pulumi import replay
-
 from jacquard.engine.failures import causes, unmet_gate
+from tests.support.engine.fake_pulumi import replay
 
 
 def test_consequential_errors_are_no_cause() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from planned_steps import deleted, replaced, same
 
 from components.lookups.effects.changes import kind_of
 from components.lookups.effects.table import effects_table
@@ -15,6 +14,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.engine.guard import Held, Reason, digest, held
 from jacquard.engine.plan import Plan
 from jacquard.machine import paths
+from tests.support.changes.planned_steps import deleted, replaced, same
 
 CAPI, KAMAJI = "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1alpha2"
 DPU_VPC = "vpc.dpu.nvidia.com/v1alpha1"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from planned_steps import deleted, replaced, same
 
 from jacquard.engine.plan import Plan
+from tests.support.changes.planned_steps import deleted, replaced, same
 
 
 def plan(*steps: dict[str, Any]) -> Plan:

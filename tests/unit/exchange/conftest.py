@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from fake_inventory import FakeInventory, device, fake_inventory
-from foreign_files import import_hosts
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
@@ -18,6 +15,9 @@ from components.specs.reading.problems import SpecError
 from jacquard.exchange.choices import Choices
 from jacquard.exchange.formats import SOURCES, SourceFormat
 from jacquard.exchange.importing import Import
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.exchange.fake_inventory import FakeInventory, device, fake_inventory
+from tests.support.exchange.foreign_files import import_hosts
 
 FILES = Path(__file__).parent / "files"
 Read = Callable[..., Import]

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from fake_inventory import TOKEN, TOKEN_OF_4_5, Answer, FakeInventory, fake_inventory
-from inventory_reader import failure, read
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
@@ -18,6 +16,8 @@ from jacquard.exchange.choices import Choices
 from jacquard.exchange.formats import SOURCES, SourceFormat
 from jacquard.exchange.importing import Hosts, Import, merge
 from jacquard.exchange.inventory_api import APIS, records, unknown_filters
+from tests.support.exchange.fake_inventory import TOKEN, TOKEN_OF_4_5, Answer, FakeInventory, fake_inventory
+from tests.support.exchange.inventory_reader import failure, read
 
 KINDS = ("netbox", "nautobot")
 TITLES = {"netbox": "NetBox", "nautobot": "Nautobot"}

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_inventory import TOKEN, TOKEN_OF_4_5, FakeInventory
-from inventory_reader import failure, read
 
 from components.specs.environment import Environment
 from jacquard.exchange.api_connection import address_problem, authority_problem, is_token
+from tests.support.exchange.fake_inventory import TOKEN, TOKEN_OF_4_5, FakeInventory
+from tests.support.exchange.inventory_reader import failure, read
 
 Serve = Callable[..., FakeInventory]
 

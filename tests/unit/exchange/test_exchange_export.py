@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
 
 from components.specs.base import Address
 from components.specs.environment import Environment
@@ -17,6 +15,8 @@ from components.specs.reading.problems import SpecError
 from jacquard.exchange.exporting import Export, export_hosts
 from jacquard.exchange.formats import TARGETS, TargetFormat
 from jacquard.exchange.netbox import read_netbox
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 FILES = Path(__file__).parent / "files"
 OWN = {

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
 
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import InventoryReader
 from components.specs.reading.inventory_text import cells, inventory_text
 from jacquard.exchange.importing import Change
+from tests.support.data.environment_data import ENVIRONMENTS
 
 URL = "redfish-virtualmedia+https://{}/redfish/v1/Systems/1"
 NEW = tuple(

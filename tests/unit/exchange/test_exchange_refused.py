@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import LAPTOP
-from places import resolved
 
 from jacquard.exchange.renames import Renames
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 _FILES = sorted(Path(__file__).parent.glob("refused*.yaml"))
 _CASES: list[dict[str, Any]] = [case for path in _FILES for case in yaml.safe_load(path.read_text(encoding="utf-8"))]

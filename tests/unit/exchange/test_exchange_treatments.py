@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from foreign_files import import_hosts
-from published_crds import CrdFolder
 
 from components.specs.reading.problems import SpecError
 from jacquard.exchange.choices import Choices
@@ -22,6 +20,8 @@ from jacquard.exchange.formats import SOURCES, SourceFormat
 from jacquard.exchange.netbox import _column
 from jacquard.exchange.records import is_credential
 from jacquard.exchange.treatments import Treatment, covering, treatments
+from tests.support.exchange.foreign_files import import_hosts
+from tests.support.objects.published_crds import CrdFolder
 
 FIELDS: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "fields.yaml").read_text("utf-8"))
 DERIVED = {"boot_nic", "dpu_nic", "bmc_nic", "labels", "annotations", "hardware"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fake_forge import FakeForge, fake_forge
-from forge_runs import Runs
+
+from tests.support.forges.fake_forge import FakeForge, fake_forge
+from tests.support.forges.forge_runs import Runs
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from fake_forge import TOKEN, FakeForge
 
 from jacquard.forges.pipeline import PipelineError, pipeline
+from tests.support.forges.fake_forge import TOKEN, FakeForge
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 import pytest
-from fake_forge import BOT, TOKEN, Answer
-from forge_runs import Runs
 
 from jacquard.forges.forge import ForgeError
 from jacquard.forges.publishing import MOST_SECONDS, Outcome
+from tests.support.forges.fake_forge import BOT, TOKEN, Answer
+from tests.support.forges.forge_runs import Runs
 
 
 def test_the_first_run_creates_a_comment_and_later_ones_write_over_it(runs: Runs) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fake_forge import Answer, fake_forge
-from forge_runs import Runs
 
 from jacquard.forges.forge import ForgeError
+from tests.support.forges.fake_forge import Answer, fake_forge
+from tests.support.forges.forge_runs import Runs
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_forge import TOKEN, FakeForge
-from forge_runs import Runs
+
+from tests.support.forges.fake_forge import TOKEN, FakeForge
+from tests.support.forges.forge_runs import Runs
 
 
 def test_the_token_is_shown_to_the_forge_only(

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chart_values import Record, chart_of, record, releases, values_of
-from environment_data import ENVIRONMENTS
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -17,6 +15,8 @@ from components.render.network import ovn_services
 from components.render.overrides import Override, overridden
 from components.specs.add_ons.add_on_values import ChartValue, Tunable, ValueType, unmet_requirement
 from components.specs.reading.loader import load_environment
+from tests.support.add_ons.chart_values import Record, chart_of, record, releases, values_of
+from tests.support.data.environment_data import ENVIRONMENTS
 
 EXAMPLES: dict[ValueType, ChartValue] = {
     ValueType.BOOLEAN: True,

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from environment_data import reference
 
 from components.allocate import node_addresses as allocated
 from components.allocate.allocation import attempt
@@ -11,6 +10,7 @@ from components.inputs import node_addresses as inputs
 from components.specs.base import Address, Network
 from components.specs.network.vpc_allocation import VpcAllocation
 from jacquard.previews.snapshots import side
+from tests.support.data.environment_data import reference
 
 
 def test_allocation_lists_the_links_of_a_dpu_cluster_at_most_twice(monkeypatch: pytest.MonkeyPatch) -> None:

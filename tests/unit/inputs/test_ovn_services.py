@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
-from workbench import Workbench
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
+from tests.support.data.workbench import Workbench
 
 HOSTS_OF_DATABASES = "  ovn_central: 10.0.0.30\n"
 

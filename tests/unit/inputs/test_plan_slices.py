@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import SliceKind, needs, slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
+from tests.support.data.environment_data import REFERENCES, reference
 
 
 @pytest.fixture(scope="module")

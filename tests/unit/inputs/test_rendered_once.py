@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from external_store import with_store
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import made
 from components.lookups.slices import slices
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.environment import Environment
+from tests.support.data.external_store import with_store
 
 
 def test_an_input_is_rendered_once_for_all_its_readers(region: Environment, monkeypatch: pytest.MonkeyPatch) -> None:

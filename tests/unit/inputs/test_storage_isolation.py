@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.lookups.pools import clusters
 from components.render.storage.storage import DEFAULT_OF_VMS
+from tests.support.data.environment_data import REFERENCES, reference
 
 SECRET = "csi.storage.k8s.io/{}-secret-name"
 ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand", "snapshotter")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from environment_data import ENVIRONMENTS
-
 from components.inputs import storage as inputs
 from components.lookups.add_ons import facts
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
 
 RENDER = "tessera-render"
 

@@ -6,10 +6,6 @@ import datetime as dt
 import json
 
 import pytest
-from environment_data import ENVIRONMENTS, LAPTOP
-from places import resolved
-from rollouts import NEW, OLD, rollable, with_pins
-from small_region import changed
 
 from components.intents.differences import Difference
 from components.intents.images import choose_image
@@ -20,6 +16,10 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.region.catalog import Lifecycle
 from components.specs.struct import replace
+from tests.support.changes.rollouts import NEW, OLD, rollable, with_pins
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import ENVIRONMENTS, LAPTOP
+from tests.support.data.small_region import changed
 
 TODAY = dt.date(2026, 11, 21)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from small_region import changed
 
 from components.intents.images import find_image, objections
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.storage.topolvm import TopolvmClassSpec
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.small_region import changed
 
 
 def reported(environment: Environment, *, cluster: str = "vireo-train", **contents: Any) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from small_region import NODE_TYPE, RACK_TYPE, changed, small_region
 
 from components.intents.boot import boot_objections
 from components.render.backends import BARE_METAL
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.nodes import JoinServiceSpec
 from components.specs.region.catalog import BootMode
+from tests.support.data.small_region import NODE_TYPE, RACK_TYPE, changed, small_region
 
 SERVICE = JoinServiceSpec.model_validate(
     {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nvlink_racks import KIND, racks
 
 from components.intents.compute_domains import compute_domain_objections
 from components.lookups.add_ons import add_ons, facts, nvlink
 from components.lookups.pools import PlacedCluster, clusters
 from components.specs.environment import Environment
+from tests.support.data.nvlink_racks import KIND, racks
 
 CLUSTER, POOL = "acme-train", "train"
 FIT = {"imex": True, "gpu_driver": "580.95.05", "kubelet": "v1.35.1"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from workbench import Workbench
-
 from components.lookups.data_stores import restore_of
 from components.lookups.pools import clusters
 from components.specs.control_planes.data_stores import RestoreSpec, RestoreStep
+from tests.support.data.workbench import Workbench
 
 RESTORE = RestoreSpec(snapshot="shared-a-etcd-backup-29384756-x2x4q.db", step=RestoreStep.STOP)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pool_effects import effect_on_nodes
 
 from components.lookups.effects.changes import Change, changes, worst
 from components.lookups.effects.effect import Effect, When
 from components.render.manifest import Json, Manifest
 from components.render.region import platform_objects
+from tests.support.changes.pool_effects import effect_on_nodes
 
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
 DEPLOYMENT = "svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.lookups.effects.changes import Change, changes, kind_of
@@ -29,6 +28,7 @@ from components.render.manifest import Manifest, objects
 from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.reading.problems import SpecError
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, reference
 
 ROW = """      - fields: [{fields}]
         effect: none

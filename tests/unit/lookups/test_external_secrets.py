@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from functools import cache
 
 import pytest
-from environment_data import REFERENCES, reference
-from external_store import MADE, STORE, with_store
-from small_region import changed
 
 from components.inputs.manifests import everything, manifests
 from components.inputs.slice_inputs import inputs
@@ -22,6 +19,9 @@ from components.render.storage.storage import StorageCatalogInput
 from components.reports.prerequisites import prerequisites
 from components.specs.environment import Environment
 from components.specs.region.external_secrets import SecretsSpec
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.external_store import MADE, STORE, with_store
+from tests.support.data.small_region import changed
 
 NAMES = REFERENCES
 

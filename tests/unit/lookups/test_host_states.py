@@ -7,12 +7,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from small_region import changed, faults, small_region
 
 from components.lookups.host_states.table import FOLDER, LifecycleState, deadline, host_states, read_table, refusal
 from components.specs.hosts.out_of_service import PRODUCTION, HostState, OutOfServiceFile
 from components.specs.reading.problems import SpecError
 from components.specs.reading.schema import model_schema
+from tests.support.data.small_region import changed, faults, small_region
 
 ALLOWED = {
     "onboard": "seatrial triage",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from environment_data import ENVIRONMENTS
-
 from components.lookups.charts import needed_charts
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
 
 
 def test_each_chart_is_required_by_a_value_in_the_data() -> None:

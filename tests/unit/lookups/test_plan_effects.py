@@ -5,12 +5,21 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from pool_changes import CHANGES, before_and_after, other_image, other_pods, pool, region_with_pool, rendered, spelt
-from pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION, effect_on_nodes
 
 from components.lookups.effects.effect import Effect
 from components.specs.pools.node_pool import NodePoolSpec
 from jacquard.machine import paths
+from tests.support.changes.pool_changes import (
+    CHANGES,
+    before_and_after,
+    other_image,
+    other_pods,
+    pool,
+    region_with_pool,
+    rendered,
+    spelt,
+)
+from tests.support.changes.pool_effects import FIELDS, PROMOTED, REVERTED, WITH_PROMOTION, effect_on_nodes
 
 
 def test_every_field_of_a_pool_is_in_the_table_and_changed_here() -> None:

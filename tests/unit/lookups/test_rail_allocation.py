@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from small_region import NODE_TYPE, allocated, changed, nodes, tenant
-from with_rails import RANGE, prefixes, with_rails
-
 from components.allocate.allocation import attempt
 from components.lookups.network.rails import rails_of
 from components.lookups.pools import clusters
 from components.render.network.rails import subnet
 from components.specs.base import Network
 from components.specs.environment import Environment
+from tests.support.data.small_region import NODE_TYPE, allocated, changed, nodes, tenant
+from tests.support.network.with_rails import RANGE, prefixes, with_rails
 
 
 def _ant(count: int) -> tuple[object, ...]:

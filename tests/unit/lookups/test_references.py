@@ -9,17 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from complete_pools import with_complete_pools
-from environment_data import REFERENCES, reference
-from external_store import MADE, with_store
-from manifest_pins import by_charts, cluster_api_by_tag
-from on_infiniband import on_infiniband
-from on_roce import sharing_roce
-from reference_like_fields import Published
-from restored_store import restored
-from second_backends import with_backends
-from slurm_clusters import with_slurm
-from small_region import changed
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import FOLDER, read_table, references_table
@@ -36,6 +25,17 @@ from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.problems import SpecError
 from components.specs.region.region import ControlPlaneBackend
+from tests.support.data.complete_pools import with_complete_pools
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.external_store import MADE, with_store
+from tests.support.data.manifest_pins import by_charts, cluster_api_by_tag
+from tests.support.data.second_backends import with_backends
+from tests.support.data.small_region import changed
+from tests.support.network.on_infiniband import on_infiniband
+from tests.support.network.on_roce import sharing_roce
+from tests.support.objects.reference_like_fields import Published
+from tests.support.storage.restored_store import restored
+from tests.support.workloads.slurm_clusters import with_slurm
 
 TABLE = references_table()
 API_SERVER = ApiServerSpec.model_validate(

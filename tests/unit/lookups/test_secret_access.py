@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from complete_pools import with_complete_pools
-from documents import DOCS, text
-from environment_data import REFERENCES, reference
-from secret_access import ALL, Access, secret_access
 
 from components.inputs.manifests import everything
 from components.lookups.references.table import references_table
@@ -18,6 +14,10 @@ from components.lookups.references.walk import missing_targets
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 from components.specs.environment import Environment
+from tests.support.data.complete_pools import with_complete_pools
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.docs.documents import DOCS, text
+from tests.support.objects.secret_access import ALL, Access, secret_access
 
 GROUP = "rbac.authorization.k8s.io"
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import grpc
 import pytest
-from fake_kube import FakeKube, serve
 
 from jacquard.providers.objectset import handover
 from jacquard.providers.objectset.provider import ObjectSetProvider
@@ -23,6 +22,7 @@ from jacquard.providers.rpc.stubs import (
     status_pb2,
 )
 from jacquard.providers.rpc.values import Properties, decode, encode
+from tests.support.api_servers.fake_kube import FakeKube, serve
 
 
 class RecordingEngine(Engine):

@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
-from fake_kube import conflict
-from racks import host, rack
 
 from jacquard.providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
 from jacquard.providers.rpc.values import UNKNOWN
+from tests.support.api_servers.fake_kube import conflict
+from tests.support.engine.racks import host, rack
 
 SET = applyset_id("rack-a01", "inventory")
 CONFLICT = conflict((".spec.online", "argocd"))

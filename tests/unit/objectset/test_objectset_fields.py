@@ -6,10 +6,10 @@ from typing import Any
 
 import grpc
 import pytest
-from fake_kube import conflict
-from racks import rack
 
 from jacquard.providers.objectset.importing import declared
+from tests.support.api_servers.fake_kube import conflict
+from tests.support.engine.racks import rack
 
 CONFLICT = conflict((".spec.online", "kubectl-edit"))
 ELSEWHERE = (

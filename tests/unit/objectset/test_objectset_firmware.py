@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from patched_rack import COMPONENTS, UPDATES, patch, rack, spec
+from tests.support.engine.patched_rack import COMPONENTS, UPDATES, patch, rack, spec
 
 
 def versions(**of: str) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import grpc
 import pytest
-from racks import rack
 
 from jacquard.providers.objectset.applyset import PART_OF, TOOLING, applyset_id
+from tests.support.engine.racks import rack
 
 SET = applyset_id("rack-a01", "inventory")
 

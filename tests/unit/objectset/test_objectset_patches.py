@@ -6,12 +6,12 @@ from typing import Any
 
 import grpc
 import pytest
-from field_ownership import Owned
-from patched_rack import BIOS, SETTINGS, patch, rack, spec
 
 from jacquard.providers.objectset import patching
 from jacquard.providers.rpc.stubs import provider_pb2
 from jacquard.providers.rpc.values import UNKNOWN, encode
+from tests.support.api_servers.field_ownership import Owned
+from tests.support.engine.patched_rack import BIOS, SETTINGS, patch, rack, spec
 
 
 def is_changed(provider: Any, old: Any, new: Any, outputs: Any) -> bool:

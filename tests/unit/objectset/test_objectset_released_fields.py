@@ -7,9 +7,9 @@ from typing import Any
 
 import grpc
 import pytest
-from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
 from jacquard.providers.objectset.applyset import PATCHES
+from tests.support.engine.patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
 
 def test_removed_patches_release_our_fields_and_keep_the_object(provider: Any, kube: Any) -> None:

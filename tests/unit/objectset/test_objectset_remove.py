@@ -6,9 +6,9 @@ from typing import Any
 
 import grpc
 import pytest
-from racks import host, rack
 
 from jacquard.providers.objectset.applyset import MEMBER, PART_OF
+from tests.support.engine.racks import host, rack
 
 
 def live(kube: Any, name: str) -> Any:

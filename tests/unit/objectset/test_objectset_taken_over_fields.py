@@ -6,7 +6,8 @@ from typing import Any
 
 import grpc
 import pytest
-from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
+
+from tests.support.engine.patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
 
 def test_an_empty_list_of_the_creator_is_filled_and_a_full_one_is_kept(provider: Any, kube: Any) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from settled_region import settled_region
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 from jacquard.observe.observation import Observation
+from tests.support.objects.settled_region import settled_region
 
 
 @pytest.fixture(scope="session")

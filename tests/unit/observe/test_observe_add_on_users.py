@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 from jacquard.observe.add_on_users import Uninstalled, add_on_users, using_add_on
 from jacquard.observe.users import Name, UnreadableError
 from jacquard.providers.kube import ApiServer, KubeconfigError
+from tests.support.objects.live_objects import obj
 
 GPU = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
 LABEL = "feature.node.kubernetes.io/pci-10de.present"

@@ -7,9 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from backend_objects import CONTROL_PLANE, TEMPLATE, conditions, ironcore_host, ironcore_template, k0smotron, of_kind
-from second_backends import with_backends
-from settled_region import settled_region
 
 from components.inputs.manifests import manifests
 from components.lookups.pools import PlacedPool, pools
@@ -28,6 +25,17 @@ from jacquard.observe.backends import BARE_METAL, CONTROL_PLANES
 from jacquard.observe.observation import Observation, observe
 from jacquard.observe.region_status import assemble
 from jacquard.providers.kube import ApiServer
+from tests.support.data.second_backends import with_backends
+from tests.support.objects.backend_objects import (
+    CONTROL_PLANE,
+    TEMPLATE,
+    conditions,
+    ironcore_host,
+    ironcore_template,
+    k0smotron,
+    of_kind,
+)
+from tests.support.objects.settled_region import settled_region
 
 Object = dict[str, Any]
 CLUSTER = "vireo-train"

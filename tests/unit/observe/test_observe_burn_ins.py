@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from status_example import console, text
 
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn
@@ -15,6 +14,7 @@ from components.specs.struct import replace
 from jacquard.cli.views.region.status import verdict
 from jacquard.observe.observation import Observation
 from jacquard.observe.region_status import RegionStatus, assemble
+from tests.support.objects.status_example import console, text
 
 NOW = dt.datetime(2026, 11, 20, 8, 30, tzinfo=dt.UTC)
 INFER = "acme-train-infer-a03"

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from chart_rollouts import PROMOTED
-from settled_region import settled_region
-from small_region import changed
 
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
@@ -16,6 +13,9 @@ from components.specs.struct import asdict
 from jacquard.observe.chart_status import ChartStatus
 from jacquard.observe.observation import Observation, observe
 from jacquard.observe.region_status import assemble
+from tests.support.changes.chart_rollouts import PROMOTED
+from tests.support.data.small_region import changed
+from tests.support.objects.settled_region import settled_region
 
 Object = dict[str, Any]
 DIGEST = "sha256:5e00f4a3cccbb0cb550daf37c3da88a8c39720ef9e057e8cf179fb20a05bdd9f"

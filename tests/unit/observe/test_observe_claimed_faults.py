@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from faulty_node_objects import node
-
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.nodes.faults import management_kinds, node_faults
 from jacquard.observe.observation import Observation
+from tests.support.objects.faulty_node_objects import node
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 

@@ -6,12 +6,12 @@ import copy
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from components.render.region.engine.engine import UNSET_COMMIT
 from jacquard.observe.differing import Compared, compared, is_ours
 from jacquard.observe.drift import By
 from jacquard.providers.kube import ApiError
+from tests.support.objects.live_objects import obj
 
 Object = dict[str, Any]
 MINE = {"f:spec": {"f:online": {}, "f:cpu": {}}, "f:metadata": {"f:labels": {"f:a.b/c": {}}}}

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from backend_objects import conditions
-from settled_region import settled_region
 
 from components.intents.dpus import ordered_dpus
 from components.render.network.dpu_templates import templates
@@ -15,6 +13,8 @@ from components.specs.environment import Environment
 from jacquard.observe.dpu_status import DpuDeploymentStatus
 from jacquard.observe.observation import Observation
 from jacquard.observe.region_status import assemble
+from tests.support.objects.backend_objects import conditions
+from tests.support.objects.settled_region import settled_region
 
 Object = dict[str, Any]
 

@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-from fake_servers import FakeServer, fake_servers
 from rich.console import Console
 
 from components.specs.environment import Environment
@@ -15,6 +14,7 @@ from jacquard.observe.clusters_compared import drift
 from jacquard.observe.drift import Drift, Unread, What
 from jacquard.providers.kube import ApiError, KubeconfigError
 from jacquard.providers.kube.errors import Unreachable
+from tests.support.api_servers.fake_servers import FakeServer, fake_servers
 
 Servers = dict[str, FakeServer]
 HOST = ("BareMetalHost", "acme-train", "a01-u01")

@@ -6,12 +6,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from working_nodes import MOMENT, node, pod, working
 
 from components.specs.environment import Environment
 from jacquard.observe.facts import ClusterFacts, FaultFacts, HostFacts, NodeFacts, assemble
 from jacquard.observe.jobs import Jobs
 from jacquard.observe.observation import Observation
+from tests.support.objects.working_nodes import MOMENT, node, pod, working
 
 Object = dict[str, Any]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend_objects import conditions
-
 from components.specs.environment import Environment
 from jacquard.observe.image_pulls import failed_pulls, texts
 from jacquard.observe.observation import Observation, observe
 from jacquard.observe.region_status import assemble
 from jacquard.providers.kube import ApiServer
+from tests.support.objects.backend_objects import conditions
 
 CILIUM = "quay.io/cilium/cilium:v1.20.0"
 CAUSE = (

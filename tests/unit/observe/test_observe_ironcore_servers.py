@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from backend_objects import boot_configuration, ironcore_host, of_kind
 
 from components.render.manifest import MANAGEMENT
 from components.reports.uniformity import LiveNode, uniformity
 from components.specs.environment import Environment
 from jacquard.observe.nodes.live import live_nodes, management_kinds
 from jacquard.observe.observation import Observation
+from tests.support.objects.backend_objects import boot_configuration, ironcore_host, of_kind
 
 Object = dict[str, Any]
 CLUSTER = "vireo-train"

@@ -6,12 +6,12 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from fake_metrics_store import Answer, Form, series, serving
-from store_authority import StoreAuthority
-from stored_region import region, stored
 
 from jacquard.lab.rehearsal import ports
 from jacquard.observe.metrics_store import EXAMPLE, MetricsError, MetricsStore, address_problem
+from tests.support.monitoring.fake_metrics_store import Answer, Form, series, serving
+from tests.support.monitoring.store_authority import StoreAuthority
+from tests.support.monitoring.stored_region import region, stored
 
 AT = dt.datetime(2026, 11, 22, 16, tzinfo=dt.UTC)
 PASSWORD = "canary-51b7"

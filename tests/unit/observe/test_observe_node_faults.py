@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from faulty_node_objects import AT, node
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.repair_times import APPROVED
@@ -22,6 +21,7 @@ from components.specs.region.policy import FreezeSpec
 from components.specs.region.tenant import ChangesSpec
 from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.observation import Observation
+from tests.support.objects.faulty_node_objects import AT, node
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}

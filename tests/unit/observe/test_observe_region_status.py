@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backend_objects import conditions
 
 from components.programs.slurm_reservations import HOOK
 from components.render.manifest import MANAGEMENT
@@ -18,6 +17,7 @@ from jacquard.machine import paths
 from jacquard.observe.observation import Observation, connect, observe
 from jacquard.observe.region_status import RegionStatus, assemble
 from jacquard.providers.kube import ApiServer, KubeconfigError, Unreachable
+from tests.support.objects.backend_objects import conditions
 
 Object = dict[str, Any]
 TRAIN = "acme-train-train-a01"

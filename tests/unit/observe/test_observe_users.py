@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.observe.users import CLASS, DISK, SOURCE, Name, UnreadableError, users, using
 from jacquard.providers.kube import ApiServer, KubeconfigError
+from tests.support.objects.live_objects import obj
 
 CDI, KUBEVIRT, POOL = "cdi.kubevirt.io/v1beta1", "kubevirt.io/v1", "pool.kubevirt.io/v1beta1"
 GOLDEN: Name = (DISK, "virtual-machines", "debian-1")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import ENVIRONMENTS
-from settled_region import settled_region
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.vms.vm_offering import RunStrategy
 from jacquard.observe.region_status import assemble
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.settled_region import settled_region
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import ENVIRONMENTS, reference
-from fleets import order
 
 from components.placement.fit import fit
 from components.specs.reading.fleet import load_fleet
+from tests.support.data.environment_data import ENVIRONMENTS, reference
+from tests.support.data.fleets import order
 
 BOTH = ("ib-east-1", "ib-east-2")
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from fleets import GPUS, OPEN, PLAIN, empty_region, fleet, order
 
 from components.placement import placing
 from components.placement.decision import Reason
@@ -16,6 +15,7 @@ from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.locks import AllocationsLock
+from tests.support.data.fleets import GPUS, OPEN, PLAIN, empty_region, fleet, order
 
 NO_FABRIC = f"fabric: has no fabric for 4 {GPUS}; items with 'within: region' need none (4)"
 SHORT = f"capacity: {{}} {GPUS} are ordered, {{}} are orderable ({{}} free, {{}} for spares, 0 contracted) ({{}})"

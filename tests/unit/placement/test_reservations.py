@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from fleets import GPUS, OPEN, empty_region, fleet, order
 
 from components.placement.placing import Placement, place, with_region
 from components.reports.contracts import ended_contracts, ending_contracts
@@ -16,6 +15,7 @@ from components.specs.environment import Environment
 from components.specs.fleet.order import OrderSpec
 from components.specs.reading.fleet import NAME
 from components.specs.region.tenant import ContractSpec
+from tests.support.data.fleets import GPUS, OPEN, empty_region, fleet, order
 
 TODAY = dt.date(2026, 11, 1)
 END = dt.date(2026, 12, 31)

@@ -7,9 +7,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
 
 from jacquard.previews.bases import base_at
+from tests.support.data.environment_data import copy_data
 
 
 @pytest.fixture

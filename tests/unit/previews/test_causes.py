@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from impacts import edited, impact_of
-from lock_files import write_locks
 
 from components.allocate.releases import release_hosts
 from jacquard.previews.impacts import trials
 from jacquard.previews.impacts.impact import Impact, Row
 from jacquard.previews.impacts.trials import Trials
+from tests.support.changes.impacts import edited, impact_of
+from tests.support.data.lock_files import write_locks
 
 LABEL = ("tenants/acme.yaml", "workload: inference", "workload: serving")
 SPARES_FIRST = ("tenants/acme.yaml", "rollout: {max_unavailable: 50%}", "rollout: {max_unavailable: 50%, surge: 1}")

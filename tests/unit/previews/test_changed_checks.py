@@ -7,8 +7,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from environment_data import reference
-from working_nodes import MOMENT, working
 
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
@@ -18,6 +16,8 @@ from jacquard.observe.observation import Observation
 from jacquard.previews.impacts.changed_checks import with_changed_checks
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.occupancy import CollectedFacts
+from tests.support.data.environment_data import reference
+from tests.support.objects.working_nodes import MOMENT, working
 
 CLUSTERS = ("acme-train", "globex-lab")
 NO_IMPACT: dict[str, Any] = {"environment": "laptop", "base": "a", "head": "b", "effect": "in place"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from planned_steps import deleted
 
 from jacquard.engine.plan import Plan
 from jacquard.observe.add_on_users import Uninstalled
 from jacquard.observe.users import UnreadableError
 from jacquard.previews import removals
+from tests.support.changes.planned_steps import deleted
 
 FLUX = "helm.toolkit.fluxcd.io/v2"
 SPEC = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, LAPTOP, copy_data
-from places import resolved
 
 from jacquard.previews.impacts.edits import edits, with_edit
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import ENVIRONMENTS, LAPTOP, copy_data
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from impacts import edit, edited, impact_of, rows
 
 from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.previews.impacts.impact import Impact
+from tests.support.changes.impacts import edit, edited, impact_of, rows
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "effects_of_edits.yaml").read_text(encoding="utf-8")

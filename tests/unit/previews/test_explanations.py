@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from impacts import edited, impact_of
 from rich.text import Text
 
 from jacquard.cli.views.changes.impact import lines
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.cli.views.report.parts import parts
+from tests.support.changes.impacts import edited, impact_of
 
 
 def test_rows_of_several_tenants_have_one_explanation(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from delegations import OPEN, fleet_text, two_regions
-from environment_data import copy_data
-from impacts import impact_of, rows
-from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
 from jacquard.previews.impacts.edits import edits
+from tests.support.changes.impacts import impact_of, rows
+from tests.support.data.delegations import OPEN, fleet_text, two_regions
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 RETIRED = OPEN.replace("open", "retired")
 OTHER = "../palmtop/region.yaml"

@@ -6,14 +6,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
-from impacts import edited, impact_of
 
 from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.host_use import HostUse, counted_hosts
 from components.specs.reading.loader import load_environment
 from jacquard.previews.impacts.hosts import HostImpact, hosts
 from jacquard.previews.impacts.impact import Forced, Impact, Row
+from tests.support.changes.impacts import edited, impact_of
+from tests.support.data.environment_data import ENVIRONMENTS
 
 A01, A02 = ([f"{rack}-u0{slot}" for slot in range(1, 6)] for rack in ("a01", "a02"))
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import SMALL, root_of
-from impacts import edited, impact_of, lines
-from places import resolved
+
+from tests.support.changes.impacts import edited, impact_of, lines
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import SMALL, root_of
 
 TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "impacts.yaml").read_text(encoding="utf-8"))
 

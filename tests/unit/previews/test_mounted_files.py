@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.lookups.effects.changes import changes
 from components.lookups.effects.effect import Effect
 from components.render.manifest import Manifest
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.refined import Refinement
+from tests.support.data.environment_data import reference
 
 FILE = [{"name": "slurm-prolog", "namespace": "slurm"}]
 

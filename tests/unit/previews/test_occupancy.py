@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from impacts import edited, impact_of
-from working_nodes import MOMENT, working
 
 from components.lookups.effects.effect import Effect, Subject
 from components.specs.reading.loader import load_environment
@@ -19,6 +16,9 @@ from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.observe.facts import Facts, assemble
 from jacquard.previews.impacts.impact import Impact, Occupancy, Occupied
 from jacquard.previews.impacts.occupancy import CollectedFacts, FactsError, occupied, read_facts
+from tests.support.changes.impacts import edited, impact_of
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.working_nodes import MOMENT, working
 
 NO_FACTS = "no facts; collect them with 'jacquard facts laptop --out FILE' and pass --facts FILE"
 HOSTILE = "</details> @team \x1b[31m \u202e `"

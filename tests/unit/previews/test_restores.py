@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from environment_data import copy_data
-from impacts import impact_of, lines
-from workbench import Workbench
+from tests.support.changes.impacts import impact_of, lines
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 SNAPSHOT = "shared-a-etcd-backup-29384756-x2x4q.db"
 STORE = "    - name: shared-a\n"

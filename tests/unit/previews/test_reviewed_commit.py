@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
 
 from jacquard.previews.base_commits import BaseError
 from jacquard.previews.reviewed_commit import reviewed_commit
+from tests.support.data.environment_data import copy_data
 
 
 def git(folder: Path, *arguments: str) -> str:

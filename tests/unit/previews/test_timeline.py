@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from impacts import edited, impact_of
-
 from components.specs.times import DAY_MINUTES
 from jacquard.previews.impacts.timeline import NamedSpan, Span, TenantTimeline, Timeline, Wave, timeline
+from tests.support.changes.impacts import edited, impact_of
 
 START = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 """A Sunday."""

@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from node_test_objects import GATE, MEASURES, NOW, SETTINGS, at, job, node, pod, verdict
 
 from components.programs.node_test_decision import (
     BURN_IN,
@@ -20,6 +19,7 @@ from components.programs.node_test_decision import (
     occupied,
     results,
 )
+from tests.support.objects.node_test_objects import GATE, MEASURES, NOW, SETTINGS, at, job, node, pod, verdict
 
 
 def found(body: dict[str, Any], *pods: dict[str, Any]) -> list[Result]:

@@ -8,12 +8,12 @@ from email.message import Message
 from typing import Any
 
 import pytest
-from node_test_objects import GATE, NOW, SETTINGS, at, job, node, pod, verdict
 
 from components.lookups.health.node_checks import library_checks
 from components.programs.node_test_decision import BURN_IN, IDLE_FAULT, NODE, NODE_UID, PHASE
 from components.programs.node_tests import Cluster, job_for
 from components.programs.objects import REQUESTED
+from tests.support.objects.node_test_objects import GATE, NOW, SETTINGS, at, job, node, pod, verdict
 
 FILE = {
     **SETTINGS,

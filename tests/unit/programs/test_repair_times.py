@@ -7,10 +7,10 @@ import zoneinfo
 from typing import Any
 
 import pytest
-from node_test_objects import node, verdict
 
 from components.programs.objects import REQUESTED
 from components.programs.repair_times import APPROVAL, APPROVED, FREEZE, WINDOW, waits_for
+from tests.support.objects.node_test_objects import node, verdict
 
 HOLD = 300
 FAULT = {**verdict("GpuResetRequired", "True", -30), "reason": "DriverRequiresReset"}

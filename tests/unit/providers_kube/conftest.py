@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from fake_kube import listening
 
 from jacquard.providers.kube import ApiServer
 from jacquard.providers.kube.kubeconfig import Connection
+from tests.support.api_servers.fake_kube import listening
 
 CORE = {
     "resources": [

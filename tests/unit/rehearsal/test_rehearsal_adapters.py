@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from on_infiniband import on_infiniband
 
 from components.inputs.manifests import everything
 from components.render.manifest import objects as flat
@@ -16,6 +15,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.hosts import agents
 from jacquard.lab.rehearsal.operators.network import adapters
 from jacquard.machine import paths
+from tests.support.network.on_infiniband import on_infiniband
 
 
 @pytest.mark.parametrize(("use", "count"), [(PortUse.WHOLE, "8"), (PortUse.SHARED, "110")])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bare_metal_operator import HTTP, IMAGE, LOGIN, MEDIA, NETWORK, host, operator, status
 
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
+from tests.support.objects.bare_metal_operator import HTTP, IMAGE, LOGIN, MEDIA, NETWORK, host, operator, status
 
 
 def states(view: Any) -> dict[str, int]:

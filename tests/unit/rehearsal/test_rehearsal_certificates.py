@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from live_objects import obj
-from stored_region import CLUSTERS, RECORDS, region
-
 from components.render.manifest import objects as rendered_objects
 from components.render.region import metrics_store
 from jacquard.lab.rehearsal.operators import certificates
 from jacquard.lab.rehearsal.operators.certificates import API
+from tests.support.monitoring.stored_region import CLUSTERS, RECORDS, region
+from tests.support.objects.live_objects import obj
 
 SELF_SIGNED = obj(API, "Issuer", "ca", {"selfSigned": {}}, "cert-manager")
 AUTHORITY = {"secretName": "ca", "isCA": True, "issuerRef": {"kind": "Issuer", "name": "ca"}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flux_releases import Rendered, deployment, here, in_management, release, source
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.releases.helm import Controller
 from jacquard.lab.rehearsal.operators.releases.helm_records import Place, records
+from tests.support.objects.flux_releases import Rendered, deployment, here, in_management, release, source
+from tests.support.objects.live_objects import obj
 
 KIND, NS = "ValidatingWebhookConfiguration", "metallb-system"
 SERVICE = obj("v1", "Service", "hooks", {"selector": {"app": "controller"}}, namespace=NS)

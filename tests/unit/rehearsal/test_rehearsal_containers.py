@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import containers
 from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
 from jacquard.lab.toolchain import binaries
+from tests.support.objects.live_objects import obj
 
 FILLED = {
     "metrics": 7001,

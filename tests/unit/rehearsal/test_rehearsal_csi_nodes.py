@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from live_objects import obj
-from pulled_pods import CILIUM, Registries, events, node, pod
 
 from jacquard.lab.rehearsal.operators.hosts import agents, nodes
 from jacquard.lab.rehearsal.operators.pulls.kubelets import Kubelets
 from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
+from tests.support.objects.live_objects import obj
+from tests.support.objects.pulled_pods import CILIUM, Registries, events, node, pod
 
 NFS = "nfs.csi.k8s.io"
 K0S = {"kind": "K0sWorkerConfig", "spec": {"args": ["--labels=a=b"]}}

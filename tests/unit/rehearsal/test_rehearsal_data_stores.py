@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import data_stores
 from jacquard.lab.rehearsal.operators.releases import installed
+from tests.support.objects.live_objects import obj
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 SOURCE = obj(installed.SOURCE, "OCIRepository", "etcds", {"url": "oci://registry.example/charts/kamaji-etcd"}, "ops")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.vms import volumes
+from tests.support.objects.live_objects import obj
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 CLASS = obj("storage.k8s.io/v1", "StorageClass", "vast", namespace="") | {"provisioner": "csi.vastdata.com"}

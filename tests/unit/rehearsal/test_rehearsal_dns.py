@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from components.render.fleet.delegation import DelegationInput
 from components.render.region.dns import ClusterDnsInput
@@ -19,6 +18,7 @@ from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMES
 from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 from jacquard.lab.rehearsal.operators.view import simulated_secret
 from jacquard.lab.toolchain import binaries
+from tests.support.objects.live_objects import obj
 
 ZONE = "here.example"
 DNS = DnsSpec(zone=ZONE, server=IPv4Address("10.0.0.53"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.network import dpu_ends
 from jacquard.lab.rehearsal.operators.network.dpu_ends import (
@@ -18,6 +17,7 @@ from jacquard.lab.rehearsal.operators.network.dpu_ends import (
 )
 from jacquard.lab.rehearsal.operators.network.dpus import API, DEPLOYMENT_LABEL, SERVICES
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
+from tests.support.objects.live_objects import obj
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 CONTROLLER = (

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import cron_jobs
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
@@ -15,6 +14,7 @@ from jacquard.lab.rehearsal.operators.hosts.bare_metal import POWER_CYCLE
 from jacquard.lab.rehearsal.operators.network import dpu_flashes
 from jacquard.lab.rehearsal.operators.network.dpu_flashes import HOLD, REBOOT
 from jacquard.lab.rehearsal.operators.network.dpus import API
+from tests.support.objects.live_objects import obj
 
 METAL3 = "metal3.io/v1alpha1"
 FORCED = '{"mode":"hard","force":true}'

@@ -6,12 +6,11 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
-from live_objects import obj
-
 from components.programs.dpu_actor import Region
 from components.programs.dpu_decision import AWAY, READY, decide
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
 from jacquard.lab.rehearsal.operators.network import dpu_flashes, dpus
+from tests.support.objects.live_objects import obj
 
 METAL3, CAPI = "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
 SETTINGS = {"namespace": "ns", "hosts": ["train"], "clusters": ["train"], "deployments": {"acme": "acme"}}

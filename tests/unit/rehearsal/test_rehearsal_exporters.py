@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from recorded_metrics import recorded
 
 from components.render.region import platform_objects
 from jacquard.lab.rehearsal.errors import RehearsalError
@@ -14,6 +13,7 @@ from jacquard.lab.rehearsal.monitoring import custom_resources, nodes
 from jacquard.lab.rehearsal.monitoring.exporters import Exporters, resources_of
 from jacquard.lab.rehearsal.monitoring.samples import Sample, text
 from jacquard.providers.kube import ObjectRef
+from tests.support.monitoring.recorded_metrics import recorded
 
 VALUES = {"kube-state-metrics": platform_objects.metrics(dpf=True, metal3=True)}
 RESOURCES = {one["groupVersionKind"]["kind"]: one for one in resources_of(VALUES)}

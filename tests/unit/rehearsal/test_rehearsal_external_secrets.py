@@ -7,8 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from external_store import MADE
-from live_objects import obj
 
 from components.render.manifest import MANAGEMENT
 from components.render.objects import namespace
@@ -18,6 +16,8 @@ from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators import external_secrets as operator
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
 from jacquard.lab.rehearsal.operators.view import reported
+from tests.support.data.external_store import MADE
+from tests.support.objects.live_objects import obj
 
 HERE = Delivery(cluster=MANAGEMENT, namespace="hosts", name="bmc-a01", keys=("password", "username"), entry="a/bmc-a01")
 INSIDE = Delivery(cluster="acme-train", namespace="vast-csi", name="vast", keys=("endpoint",), entry="a/vast")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bare_metal_operator import IMAGE, LOGIN, host, operator
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.hosts import bare_metal
+from tests.support.objects.bare_metal_operator import IMAGE, LOGIN, host, operator
+from tests.support.objects.live_objects import obj
 
 
 def test_a_host_with_a_responding_bmc_gets_its_firmware_objects_once(objects: Any) -> None:

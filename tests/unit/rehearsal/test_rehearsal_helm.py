@@ -5,14 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flux_releases import REVISION, Rendered, definition, deployment, here, kubeconfig, ready, release, source
-from live_objects import obj
 
 from jacquard.lab.rehearsal import stages
 from jacquard.lab.rehearsal.operators.releases import helm_watch
 from jacquard.lab.rehearsal.operators.releases.helm import FINALIZER, RELEASE, Controller, is_from_helm, is_real
 from jacquard.lab.rehearsal.operators.releases.helm_records import Place
 from jacquard.lab.rehearsal.operators.releases.helm_watch import FIELD_MANAGER
+from tests.support.objects.flux_releases import (
+    REVISION,
+    Rendered,
+    definition,
+    deployment,
+    here,
+    kubeconfig,
+    ready,
+    release,
+    source,
+)
+from tests.support.objects.live_objects import obj
 
 
 def test_a_release_is_marked_before_it_is_reported_as_installed(objects: Any) -> None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from flux_releases import Rendered, definition, deployment, here, in_management, ready, secrets, source
-
 from jacquard.lab.rehearsal.operators.releases.helm import Controller, is_real
+from tests.support.objects.flux_releases import (
+    Rendered,
+    definition,
+    deployment,
+    here,
+    in_management,
+    ready,
+    secrets,
+    source,
+)
 
 
 def test_a_release_of_the_management_cluster_is_ready_once_its_pods_run_there(objects: Any) -> None:

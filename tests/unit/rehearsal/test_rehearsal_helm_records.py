@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flux_releases import Rendered, deployment, here, kubeconfig, ready, release, secrets, source
-
 from jacquard.lab.rehearsal.operators.releases.helm import Controller
+from tests.support.objects.flux_releases import Rendered, deployment, here, kubeconfig, ready, release, secrets, source
 
 
 def upgraded(controller: Controller, management: Any, view: Any, times: int) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.releases import helm_watch
 from jacquard.lab.rehearsal.operators.releases.helm import RELEASE
 from jacquard.lab.rehearsal.operators.releases.helm_records import Place, record
 from jacquard.lab.rehearsal.operators.releases.helm_watch import DRIFT_DETECTION, FIELD_MANAGER, Drift, unready
 from jacquard.lab.rehearsal.operators.releases.installed import Chart
+from tests.support.objects.live_objects import obj
 
 PLACE = Place("lb", "metallb-system", "metallb-system")
 CHART = Chart("metallb", "0.16.1", "sha256:0")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.hosts import bare_metal, claims
+from tests.support.objects.live_objects import obj
 
 PLACE = "acme"
 RACK, OLD, OTHER = "jacquard.dev/rack", "jacquard.dev/forged", "example.com/kept"

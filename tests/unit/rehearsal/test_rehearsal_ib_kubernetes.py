@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from on_infiniband import FABRIC, on_infiniband
 
 from components.inputs.manifests import everything
 from components.render.manifest import objects as flat
@@ -24,6 +23,7 @@ from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS, 
 from jacquard.lab.rehearsal.operators.network.guids import number
 from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
 from jacquard.machine import paths
+from tests.support.network.on_infiniband import FABRIC, on_infiniband
 
 CLUSTER = "acme-train"
 UFM = str(FABRIC.ufm_secret)

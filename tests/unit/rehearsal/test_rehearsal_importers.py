@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from live_objects import obj
 
 from components.inputs.manifests import everything
 from components.lookups.pools import clusters, vm_pools
@@ -16,6 +14,8 @@ from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, TaintEffect, TaintSpec
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.vms.placement import scheduling_node
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.live_objects import obj
 
 CRITICAL = TaintSpec(key="CriticalAddonsOnly", effect=TaintEffect.NO_SCHEDULE)
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from live_objects import obj
 
 from components.render.manifest import MANAGEMENT
 from components.reports.enrolment.report import Result
@@ -24,6 +22,8 @@ from jacquard.observe.enrolment import enrolled
 from jacquard.observe.observation import Observation
 from stacks.rehearsal import write_list
 from stacks.simulated_machines import machines
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.live_objects import obj
 
 
 def installed(folder: Path, environment: Environment, changes: dict[str, Any] | None = None) -> Machines:

@@ -7,9 +7,21 @@ import logging
 from typing import Any
 
 import pytest
-from claimed_servers import CLAIMED, IGNITION, IMAGE, bmc, capi, claim, config, login, machine, secret, server
 
 from jacquard.lab.rehearsal.operators.hosts import ironcore, nodes
+from tests.support.objects.claimed_servers import (
+    CLAIMED,
+    IGNITION,
+    IMAGE,
+    bmc,
+    capi,
+    claim,
+    config,
+    login,
+    machine,
+    secret,
+    server,
+)
 
 
 def test_a_bmc_that_accepts_the_operator_creates_its_server(objects: Any) -> None:

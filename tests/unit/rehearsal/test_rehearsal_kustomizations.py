@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.releases import kustomizations
 from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 from jacquard.lab.rehearsal.operators.view import reported
+from tests.support.objects.live_objects import obj
 
 DIGESTS = tuple(f"sha256:{number:064x}" for number in (1, 2))
 READY = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": ""}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
-from vm_parts import KUBEVIRT, storage_class
 
 from jacquard.lab.rehearsal.operators.vms import virtual_machines, vm_fleets, volumes
+from tests.support.objects.live_objects import obj
+from tests.support.vms.vm_parts import KUBEVIRT, storage_class
 
 
 def vm(**spec: Any) -> dict[str, Any]:

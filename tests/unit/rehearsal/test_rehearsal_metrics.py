@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from live_objects import obj
-
 from jacquard.lab.rehearsal.operators import metrics as operator
 from jacquard.lab.rehearsal.operators.metrics import API
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
+from tests.support.objects.live_objects import obj
 
 URL = {"url": "oci://registry.example/charts/victoria-metrics-operator"}
 CHART = obj(SOURCE, "OCIRepository", "vmo", URL, "operators")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal.operators.mirror import Mirror
 from jacquard.lab.rehearsal.operators.view import View
 from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.kube.discovery import Resource
+from tests.support.machine.scaled_timeout import ScaledTimeout
 
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 END = "END"

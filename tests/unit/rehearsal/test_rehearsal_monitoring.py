@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.inputs.manifests import everything
 from jacquard.lab.rehearsal.monitoring import configuration, targets
@@ -15,6 +14,7 @@ from jacquard.lab.rehearsal.monitoring.observed import API, CHART, CONTROL_PLANE
 from jacquard.lab.rehearsal.operators import containers
 from jacquard.lab.rehearsal.operators.releases.installed import HELM
 from jacquard.lab.rehearsal.region import MANAGEMENT
+from tests.support.data.environment_data import reference
 
 HERE, THERE = "127.0.0.1:1", "127.0.0.1:2"
 TRAIN = "acme-train"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest
@@ -14,6 +13,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.hosts import claims, nodes
 from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST
 from jacquard.machine import paths
+from tests.support.objects.live_objects import obj
 
 CLUSTER = "research"
 PORT = {"nics": [{"name": "enp1s0f0np0"}]}

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.hosts import node_features
 from jacquard.lab.toolchain import binaries
+from tests.support.objects.live_objects import obj
 
 PLACE = "node-feature-discovery"
 GPU, PLAIN = "gpu-2026.11.1", "cpu-2026.10.2"

@@ -14,15 +14,15 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from built_programs import built
-from live_objects import obj
-from scaled_timeout import ScaledTimeout
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.operators.hosts import agents, node_problems, problem_detectors
 from jacquard.lab.rehearsal.operators.hosts.problem_detectors import PROGRAM, log_folder
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
+from tests.support.machine.built_programs import built
+from tests.support.machine.scaled_timeout import ScaledTimeout
+from tests.support.objects.live_objects import obj
 
 KUBELET = {"kwok.x-k8s.io/node": "fake"}
 GPU = {

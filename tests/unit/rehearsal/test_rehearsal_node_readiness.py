@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.hosts import node_readiness
 from jacquard.lab.rehearsal.operators.hosts.node_readiness import CHART, COMPLETED, FINALIZER, RULE
 from jacquard.lab.rehearsal.operators.releases import installed
+from tests.support.objects.live_objects import obj
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 KEY = "readiness.k8s.io/gpu-lost"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
-from seaweed_example import SEAWEED, laptop, rendered
 
 from jacquard.lab.rehearsal.operators import object_stores as operator
 from jacquard.lab.rehearsal.operators.view import reported
+from tests.support.objects.live_objects import obj
+from tests.support.storage.seaweed_example import SEAWEED, laptop, rendered
 
 STORE = obj(operator.API, "Seaweed", SEAWEED["name"], {}, SEAWEED["namespace"])
 KINDS = ("Bucket", "BucketLifecyclePolicy", "S3Identity", "S3Credentials")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import control_planes
 from jacquard.lab.rehearsal.operators.network import dpus, load_balancers
 from jacquard.lab.toolchain import binaries
+from tests.support.objects.live_objects import obj
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 DPF = "provisioning.dpu.nvidia.com/v1alpha1"

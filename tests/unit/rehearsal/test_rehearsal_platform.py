@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from live_objects import obj
-
 from jacquard.lab.rehearsal.operators import platform
 from jacquard.machine.paths import GIVEN
+from tests.support.objects.live_objects import obj
 
 BMC_SECRET = "metal.ironcore.dev/BMCSecret"
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from live_objects import obj
-from whole_region import NS, READY, whole_region
 
 from jacquard.lab.rehearsal.operators import certificates, control_planes, data_stores, external_secrets, references
 from jacquard.lab.rehearsal.operators.hosts import bare_metal, claims, ironcore
 from jacquard.lab.rehearsal.operators.view import reported
 from jacquard.machine import paths
+from tests.support.objects.live_objects import obj
+from tests.support.objects.whole_region import NS, READY, whole_region
 
 PAGE = paths.ROOT / "docs/lab/rehearsal.md"
 ROUNDS = 6

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from live_objects import obj
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.operators import programs
@@ -18,6 +17,7 @@ from jacquard.lab.rehearsal.operators.network.name_server import NameServer
 from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain import binaries
+from tests.support.objects.live_objects import obj
 
 IMAGE = "quay.io/metallb/controller:v0.16.1"
 PART = "acme/metallb-controller"

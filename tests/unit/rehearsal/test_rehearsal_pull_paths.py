@@ -6,13 +6,26 @@ import json
 from typing import Any
 
 import pytest
-from live_objects import obj
-from pulled_pods import CILIUM, DIGEST, HOSTS, MIRROR, URL, Registries, hbn, node, ovn, pod, pull, waiting
 
 from jacquard.lab.rehearsal.images import ImageName
 from jacquard.lab.rehearsal.operators.hosts import nodes
 from jacquard.lab.rehearsal.operators.pulls import containerd, kubelets
 from jacquard.lab.rehearsal.region import MANAGEMENT
+from tests.support.objects.live_objects import obj
+from tests.support.objects.pulled_pods import (
+    CILIUM,
+    DIGEST,
+    HOSTS,
+    MIRROR,
+    URL,
+    Registries,
+    hbn,
+    node,
+    ovn,
+    pod,
+    pull,
+    waiting,
+)
 
 pytestmark = pytest.mark.usefixtures("files")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulled_pods import CILIUM, DIGEST, URL, Registries, events, node, pod, pull, waiting
 
 from jacquard.lab.rehearsal.operators.pulls import kubelets
+from tests.support.objects.pulled_pods import CILIUM, DIGEST, URL, Registries, events, node, pod, pull, waiting
 
 pytestmark = pytest.mark.usefixtures("files")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.view import conditions, reported
+from tests.support.objects.live_objects import obj
 
 READY = {"conditions": [{"type": "Ready", "status": "True", "reason": "x", "message": ""}]}
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 import urllib3
-from built_programs import built
 
 from jacquard.lab.rehearsal import processes, registry
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.images import CONTENT_TYPE, ImageName, Store
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
+from tests.support.machine.built_programs import built
 
 DIGEST = f"sha256:{'a' * 64}"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.hosts import bare_metal, claims, reboots, remediation
 from jacquard.lab.rehearsal.operators.hosts.bare_metal import POWER_CYCLE
 from jacquard.lab.rehearsal.operators.hosts.remediation import FINALIZER, REMEDIATION, UNHEALTHY
+from tests.support.objects.live_objects import obj
 
 PLACE = "acme"
 LABEL = {"cluster.x-k8s.io/cluster-name": PLACE}

@@ -6,9 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-from live_objects import obj
-from node_intents import INTENT
-from pulled_pods import CILIUM, Registries, node, pod, pull, waiting
 
 from components.inputs.manifests import everything
 from components.render.pools.template_revision_2 import build
@@ -18,6 +15,9 @@ from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators.hosts import nodes
 from jacquard.machine import paths
+from tests.support.changes.node_intents import INTENT
+from tests.support.objects.live_objects import obj
+from tests.support.objects.pulled_pods import CILIUM, Registries, node, pod, pull, waiting
 
 KINDS = {"DPUDeployment", "DPUServiceConfiguration", "HelmRelease", "OCIRepository"}
 

@@ -11,11 +11,11 @@ from ipaddress import IPv4Address
 from typing import Any
 
 import pytest
-from many_hosts import CLUSTER, Store, instructions, management, release, tenant
 
 from jacquard.lab.rehearsal.operators.hosts import agents, bare_metal, claims, nodes, reboots, remediation
 from jacquard.lab.rehearsal.operators.network import address_pools, dpus
 from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
+from tests.support.objects.many_hosts import CLUSTER, Store, instructions, management, release, tenant
 
 HOSTS = 20
 TIMES = 4

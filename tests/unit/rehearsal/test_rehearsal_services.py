@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.releases.helm import FINALIZER
 from jacquard.lab.rehearsal.operators.view import reported
+from tests.support.objects.live_objects import obj
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 SYSTEM = {

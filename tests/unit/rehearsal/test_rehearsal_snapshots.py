@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.vms import snapshots
 from jacquard.lab.rehearsal.operators.vms.snapshots import OF_CLAIMS, OF_MACHINES
+from tests.support.objects.live_objects import obj
 
 VAST, TOPOLVM = "csi.vastdata.com", "topolvm.io"
 DEFAULT = {"snapshot.storage.kubernetes.io/is-default-class": "true"}

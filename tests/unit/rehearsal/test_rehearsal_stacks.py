@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stack_region import NS, StackRegion, release, stack
+
+from tests.support.engine.stack_region import NS, StackRegion, release, stack
 
 
 @pytest.fixture

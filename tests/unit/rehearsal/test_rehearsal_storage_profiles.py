@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from jacquard.lab.rehearsal.operators.vms import volumes
 from jacquard.lab.rehearsal.operators.vms.snapshots import OF_CLAIMS
+from tests.support.objects.live_objects import obj
 
 CDI = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 FILE = {"accessModes": ["ReadWriteMany"], "volumeMode": "Filesystem"}

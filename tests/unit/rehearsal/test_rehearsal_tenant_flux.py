@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from live_objects import obj
-
 from jacquard.lab.rehearsal.operators.releases import kustomizations
 from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 from jacquard.lab.rehearsal.operators.view import reported
+from tests.support.objects.live_objects import obj
 
 READY = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": ""}
 SYSTEM = "flux-system"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_objects import obj
-from vm_parts import KUBEVIRT, node, storage_class
 
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.view import reported
 from jacquard.lab.rehearsal.operators.vms import importers, virtual_machines, volumes
+from tests.support.objects.live_objects import obj
+from tests.support.vms.vm_parts import KUBEVIRT, node, storage_class
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 WANTED = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_objects import obj
-from stack_region import NS, StackRegion, secret, stack
 
 from jacquard.lab.rehearsal.operators.stacks.controller import FINALIZER
 from jacquard.lab.rehearsal.operators.stacks.sources import Source
 from jacquard.lab.rehearsal.operators.view import View
 from jacquard.providers.kube import ApiError
+from tests.support.engine.stack_region import NS, StackRegion, secret, stack
+from tests.support.objects.live_objects import obj
 
 UNAUTHORIZED = "cannot create tokenreviews; bind it to ClusterRole system:auth-delegator"
 

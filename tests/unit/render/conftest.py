@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from second_backends import with_backends
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -17,6 +16,7 @@ from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from tests.support.data.second_backends import with_backends
 
 Inputs = Callable[[type], list[Concept]]
 InputsWith = Callable[..., list[Concept]]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from alerts import alerts_of
-from environment_data import REFERENCES
 
 from components.render.manifest import MANAGEMENT
 from components.render.region.monitors import RUNBOOKS, Audience
 from components.specs.region.observability import Severity
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES
+from tests.support.monitoring.alerts import alerts_of
 
 PAGE = paths.ROOT / "docs/region/alerts.md"
 ANCHORS = {

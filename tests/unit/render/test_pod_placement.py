@@ -13,12 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, STARTER, reference
-from helm_charts import CHARTS, Helm
-from on_infiniband import on_infiniband
-from on_roce import sharing_roce
-from pod_places import misplaced, missing_host_paths, places
-from pod_tables import RELEASES, Json, cluster_of, dig, pods_of, rows
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import SliceKind, slices
@@ -28,6 +22,12 @@ from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.pools.node_pool import PoolRole, TaintEffect, TaintSpec
 from components.specs.region.tenant import TenantSpec
+from tests.support.add_ons.helm_charts import CHARTS, Helm
+from tests.support.data.environment_data import REFERENCES, STARTER, reference
+from tests.support.network.on_infiniband import on_infiniband
+from tests.support.network.on_roce import sharing_roce
+from tests.support.objects.pod_places import misplaced, missing_host_paths, places
+from tests.support.objects.pod_tables import RELEASES, Json, cluster_of, dig, pods_of, rows
 
 Found = tuple[str, str, str]
 _SYSTEM = TaintSpec(key="CriticalAddonsOnly", effect=TaintEffect.NO_SCHEDULE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.cluster_namespaces import of_cluster, platform_namespaces
 from components.inputs.manifests import everything
@@ -13,6 +12,7 @@ from components.specs.control_planes.api_server import OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 from components.specs.struct import replace
+from tests.support.data.environment_data import REFERENCES, reference
 
 PROVIDER = OidcSpec(issuer_url="https://login.example", client_id="lab", groups_claim="groups", groups_prefix="g:")
 LEVEL = "pod-security.kubernetes.io"

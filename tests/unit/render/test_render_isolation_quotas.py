@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render.manifest import objects
+from tests.support.data.environment_data import REFERENCES, reference
 
 
 @pytest.mark.parametrize("name", REFERENCES)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from complete_pools import with_complete_pools
-from environment_data import REFERENCES, reference
-from second_backends import with_backends
-from secret_access import pod_of
-
 from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.environment import Environment
+from tests.support.data.complete_pools import with_complete_pools
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.second_backends import with_backends
+from tests.support.objects.secret_access import pod_of
 
 
 def levels_in(items: Iterable[Manifest]) -> dict[str, str]:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
 
 from components.reports.fleet.backstage import NAMESPACE, OWNER, Backstage, entities
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
 
 NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 DNS_LABEL = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_region import changed, faults
 
 from components.reports.enrolment.differences import Difference, compare
 from components.reports.enrolment.hardware import Adapter, Disk, Hardware, plain_cpu
@@ -15,6 +14,7 @@ from components.specs.hosts.firmware import Firmware, FirmwareComponent
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.hosts.out_of_service import HostState
 from components.specs.struct import replace
+from tests.support.data.small_region import changed, faults
 
 GIB = 1 << 30
 BOOT = Disk(names=("/dev/nvme0n1",), size_bytes=960197124096, nvme=True, model="SAMSUNG MZ1L2960HCJR-00A07")

@@ -5,11 +5,22 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from small_region import NODE_TYPE, RACK_TYPE, allocated, broken, changed, nodes, racks, small_region, sold_out, sold_to
 
 from components.reports.contracts import unmet_contracts
 from components.rules.checks import check, check_data
 from components.specs.environment import Environment
+from tests.support.data.small_region import (
+    NODE_TYPE,
+    RACK_TYPE,
+    allocated,
+    broken,
+    changed,
+    nodes,
+    racks,
+    small_region,
+    sold_out,
+    sold_to,
+)
 
 
 def _reported(region: Environment) -> list[str]:

@@ -6,8 +6,6 @@ import datetime as dt
 import json
 from typing import Any
 
-from environment_data import reference
-
 from components.reports.capacity import capacity
 from components.reports.fleet.fleet import COLUMNS, fleet_report
 from components.reports.fleet.room import rooms
@@ -16,6 +14,7 @@ from components.specs.hosts.instance_types import Scale
 from components.specs.reading.fleet import Fleet
 from components.specs.reading.positions import Positions
 from components.specs.region.tenant import ContractSpec
+from tests.support.data.environment_data import reference
 
 DAY = dt.date(2026, 11, 28)
 

@@ -6,14 +6,14 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from environment_data import reference
-from recorded_metrics import problems
 
 from components.reports.health import CheckRow, NodeFault, health
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
 from components.specs.hosts.host_tests import HostTestSpec
 from jacquard.cli.views.region.health import lines
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.recorded_metrics import problems
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 

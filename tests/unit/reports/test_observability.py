@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from alerts import every_alert
-from environment_data import LAPTOP, REFERENCES, SMALL, reference
 
 from components.inputs.slice_inputs import made
 from components.lookups.observed_components import (
@@ -21,6 +19,8 @@ from components.lookups.slices import slices
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.reports.observability import CLUSTERS, CONCEPT, Observability, ObservedRow, observability
 from components.specs.region.versions import MissingPartsSpec, ObservedSpec
+from tests.support.data.environment_data import LAPTOP, REFERENCES, SMALL, reference
+from tests.support.monitoring.alerts import every_alert
 
 
 def _rows(report: Observability) -> dict[tuple[str, str], ObservedRow]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import reference
-from impacts import edited
 
 from components.reports.canaries import large_canaries
+from tests.support.changes.impacts import edited
+from tests.support.data.environment_data import reference
 
 
 @pytest.mark.parametrize("name", ["us-east-04a", "eu-south-03a", "lab", "laptop"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from small_region import allocated, changed, nodes, small_region, tenant
-
 from components.render.backends import NETWORK_BACKENDS
 from components.reports.caveats import caveats
 from components.reports.network.endpoints import named
@@ -12,6 +10,7 @@ from components.specs.environment import Environment
 from components.specs.ranges import NumberRange
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 
 def _ranges(found: RegionNetwork) -> dict[str, RangeUse]:

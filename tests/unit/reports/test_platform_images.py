@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import REFERENCES, reference
-from manifest_pins import cluster_api_by_tag
-from on_infiniband import on_infiniband
 
 from components.render.network.device_plugins import IMAGES
 from components.render.providers import KINDS
 from components.render.region.cluster_api import PROVIDERS
 from components.reports.platform_images import PlatformImage, platform_images
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.manifest_pins import cluster_api_by_tag
+from tests.support.network.on_infiniband import on_infiniband
 
 TAG_ALONE = {"DPUServiceTemplate", "KamajiControlPlane", "K0smotronControlPlane", *KINDS.values()}
 """Kinds whose controllers accept no digest: DPF's, those of the Cluster API operator and of control planes."""

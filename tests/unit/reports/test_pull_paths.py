@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from small_region import changed
 
 from components.reports.pull_paths import moved_pulls, pull_path
 from components.specs.environment import Environment
 from components.specs.pools.intents import NodeIntent
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.small_region import changed
 
 MIRROR = "registry.laptop.cloud.example"
 DIRECT = "directly from the registries"

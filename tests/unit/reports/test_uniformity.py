@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from rollouts import NEW, OLD, rollable, with_pins
-from small_region import changed
 
 from components.reports.uniformity import Deviation, LiveNode, PoolUniformity, Source, to_json, uniformity
 from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.region.policy import RuleId, WaiverSpec
+from tests.support.changes.rollouts import NEW, OLD, rollable, with_pins
+from tests.support.data.small_region import changed
 
 POOL = "one-one/rack"
 WAIVER = WaiverSpec(

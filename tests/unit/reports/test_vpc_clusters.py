@@ -7,7 +7,6 @@ from ipaddress import IPv4Network
 from itertools import combinations
 
 import pytest
-from environment_data import ENVIRONMENTS
 
 from components.allocate.allocation import allocate
 from components.inputs.manifests import everything
@@ -20,6 +19,7 @@ from components.specs.environment import Environment
 from components.specs.network.tenant_network import MorePrefixSpec
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
 
 TRAIN, SERVE = "acme-train", "acme-serve"
 OWN = (

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
-from rollouts import NEW, OLD, pin, rollable, with_intent, with_pins
-from small_region import changed
 
 from components.inputs.manifests import everything
 from components.intents.nodes import behind, offered_image
@@ -25,6 +22,9 @@ from components.specs.locks import OpenRollout, Wave
 from components.specs.pools.intents import DpuIntent, NodeIntent
 from components.specs.reading.problems import SpecError
 from components.specs.region.region import ControlPlaneBackend
+from tests.support.changes.newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
+from tests.support.changes.rollouts import NEW, OLD, pin, rollable, with_intent, with_pins
+from tests.support.data.small_region import changed
 
 ONE = "one-one/rack"
 

@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from small_region import allocated, changed, nodes, racks, small_region, tenant
 
 from components.rollout.limits import RolloutLimits
 from components.rollout.replacement import Replacement, replacement, replacements, spare_hosts
@@ -16,6 +15,7 @@ from components.specs.keys import pool_of
 from components.specs.network.fabrics import FabricKind
 from components.specs.pools.node_pool import RolloutSpec
 from components.specs.pools.nodes import RolloutLimitsSpec
+from tests.support.data.small_region import allocated, changed, nodes, racks, small_region, tenant
 
 BROKEN = OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="fans")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rollouts import NEW, OLD, evidence, pin, rollable, with_intent, with_pins
-from small_region import changed
 
 from components.intents.pins import knowing
 from components.rollout.promotion import Promotion
@@ -16,6 +14,8 @@ from components.specs.environment import Environment
 from components.specs.locks import ImagesLock, OpenRollout, Wave
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
+from tests.support.changes.rollouts import NEW, OLD, evidence, pin, rollable, with_intent, with_pins
+from tests.support.data.small_region import changed
 
 ONE, TWO = "one-one/rack", "two-one/rack"
 HEAD = "environments/laptop: 1 problem\n  images.lock.yaml  "

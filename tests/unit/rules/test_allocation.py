@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from promotion import promote
 
 from components.allocate.allocation import allocate
 from components.allocate.assignment import spread
@@ -15,6 +14,7 @@ from components.rules.checks import check_data
 from components.rules.region.names import group_names
 from components.specs.locks import GroupAllocation, ImagesLock
 from components.specs.reading.problems import SpecError
+from tests.support.changes.promotion import promote
 
 GLOBEX = "tenants/globex.yaml"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, apply_mistakes, cases, expected, title
+
+from tests.support.checks.corpus import Case, apply, apply_mistakes, cases, expected, title
 
 _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns import STEPS, campaign, fleet, region, regions
-from fleets import OPEN, only_problem
-from rollouts import NEW, OLD
-from small_region import changed
 
 from components.rules.checks import check_fleet
 from components.specs.base import Stage
 from components.specs.fleet.campaign import CampaignProgressSpec
 from components.specs.reading.fleet import NAME, load_fleet
 from components.specs.reading.problems import SpecError
+from tests.support.changes.campaigns import STEPS, campaign, fleet, region, regions
+from tests.support.changes.rollouts import NEW, OLD
+from tests.support.data.fleets import OPEN, only_problem
+from tests.support.data.small_region import changed
 
 RIGHT = """\
 schema_version: 1

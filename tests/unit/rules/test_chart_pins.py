@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chart_rollouts import (
+
+from components.allocate.allocation import allocate
+from components.rollout.promotion import Promotion
+from components.rules.checks import check
+from components.specs.reading.lock_text import paired
+from tests.support.changes.chart_rollouts import (
     ACME,
     EVAL,
     GLOBEX,
@@ -20,13 +25,8 @@ from chart_rollouts import (
     with_waves,
     write,
 )
-from manifest_pins import by_charts
-from small_region import changed
-
-from components.allocate.allocation import allocate
-from components.rollout.promotion import Promotion
-from components.rules.checks import check
-from components.specs.reading.lock_text import paired
+from tests.support.data.manifest_pins import by_charts
+from tests.support.data.small_region import changed
 
 
 @pytest.fixture

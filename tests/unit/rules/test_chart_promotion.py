@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chart_rollouts import (
+
+from components.allocate.allocation import allocate
+from components.reports.chart_upgrades import chart_upgrades
+from components.rollout.promotion import Promotion
+from components.specs.environment import Environment
+from components.specs.reading.lock_text import lock_text
+from components.specs.reading.problems import SpecError
+from tests.support.changes.chart_rollouts import (
     ACME,
     CHART,
     EVAL,
@@ -22,15 +29,8 @@ from chart_rollouts import (
     with_third_cluster,
     with_waves,
 )
-from manifest_pins import by_charts
-from small_region import changed
-
-from components.allocate.allocation import allocate
-from components.reports.chart_upgrades import chart_upgrades
-from components.rollout.promotion import Promotion
-from components.specs.environment import Environment
-from components.specs.reading.lock_text import lock_text
-from components.specs.reading.problems import SpecError
+from tests.support.data.manifest_pins import by_charts
+from tests.support.data.small_region import changed
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from corpus import add_column
-from two_regions import REAL, expected, reports
 
 from components.rules.checks import check_neighbours, check_regions
+from tests.support.checks.corpus import add_column
+from tests.support.checks.two_regions import REAL, expected, reports
 
 
 def test_a_machine_is_in_one_region_unless_it_is_simulated(both: Any, laptop: Any) -> None:

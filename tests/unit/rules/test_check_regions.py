@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from two_regions import REAL, expected, reports
 
 from components.rules.checks import check_regions
+from tests.support.checks.two_regions import REAL, expected, reports
 
 BACKBONE = "  vni: 10000-19999\n  backbone: wan-1\n"
 APART = (

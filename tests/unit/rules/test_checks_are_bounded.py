@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import LAPTOP
-from places import resolved
 
 from components.rules.checks import check_data
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from tests.support.checks.places import resolved
+from tests.support.data.environment_data import LAPTOP
 
 HALL = "inventory/hall-a.csv"
 

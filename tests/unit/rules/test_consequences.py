@@ -6,14 +6,14 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
-from cluster_consequences import ACME, CLUSTERS, GIVEN, GLOBEX, LOCK
-from workload_consequences import WORKLOADS
 
 from components.rules import consequences
 from components.rules.checks import descriptions
 from components.rules.explanations import EXPLAINS
 from components.rules.rule import rule_name
 from components.rules.tables import ALL
+from tests.support.checks.cluster_consequences import ACME, CLUSTERS, GIVEN, GLOBEX, LOCK
+from tests.support.checks.workload_consequences import WORKLOADS
 
 REGION = "region.yaml"
 HALL = "inventory/hall-a.csv"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delegations import DNS, OTHERS, OWN, fleet_text, two_regions
 
 from components.lookups.slices import needs
 from components.rules.checks import check, check_fleet
@@ -15,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.reading.fleet import load_fleet
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import Problem, SpecError
+from tests.support.data.delegations import DNS, OTHERS, OWN, fleet_text, two_regions
 
 LINE = re.compile(r"(?<=yaml):\d+")
 FLEET = "the zone of the fleet (cloud.example, ../fleet.yaml:LINE)"

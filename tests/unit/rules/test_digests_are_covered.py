@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import reference
 from pydantic import BaseModel
 
 from components.rules.region.digests import facts
 from components.specs.environment import Environment
+from tests.support.data.environment_data import reference
 
 HEX = re.compile(r"[0-9a-f]{64}")
 OF_PINS = "a pin: compared with the catalogue by locks.intents and digests.pinned"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dpu_rollouts import DATA, FREE, LARGE, SMALL, at, outdated, seen
-from small_region import allocated, changed, tenant
 
 from components.allocate.allocation import allocate
 from components.inputs.manifests import manifests
@@ -21,6 +19,8 @@ from components.specs.keys import DPUS
 from components.specs.pools.intents import DpuIntent
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence
+from tests.support.changes.dpu_rollouts import DATA, FREE, LARGE, SMALL, at, outdated, seen
+from tests.support.data.small_region import allocated, changed, tenant
 
 WITHOUT_OTHER_USE = ("virtual_functions", "url")
 """Fields that only the templates of DPUs use."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.checks import check_data, waived
@@ -14,6 +13,7 @@ from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.region.policy import WaiverSpec, WaiversSpec
 from components.specs.region.tenant import TenantSpec
+from tests.support.data.small_region import allocated, changed, nodes, small_region, tenant
 
 RULE = "networks.without-isolation"
 OPEN = [name for name, border in NETWORK_BACKENDS.items() if not border.isolates_hosts]

@@ -6,7 +6,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from small_region import changed, small_region
 
 from components.rules.checks import check_change, errors, warnings
 from components.rules.hosts.host_states import PERIOD
@@ -14,6 +13,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.region.policy import PolicySpec, WaiverSpec, WaiversSpec
+from tests.support.data.small_region import changed, small_region
 
 HOST, OTHER = "a1-u1", "a1-u2"
 COMMAND = "jacquard host laptop HOST --to production --evidence FILE"

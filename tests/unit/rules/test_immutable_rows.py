@@ -7,8 +7,6 @@ import re
 from typing import Any
 
 import pytest
-from documents import DOCS, text
-from dpu_rollouts import DATA, OTHER_IMAGE
 
 from components.inputs.manifests import manifests
 from components.lookups.effects.effect import Effect
@@ -16,6 +14,8 @@ from components.lookups.effects.table import CREATED, DELETED, effects_table
 from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from jacquard.machine import paths
+from tests.support.changes.dpu_rollouts import DATA, OTHER_IMAGE
+from tests.support.docs.documents import DOCS, text
 
 GLOBEX = "tenants/globex.yaml"
 ORDER, SWITCHES = "test_immutable_order", "test_immutable_switches"

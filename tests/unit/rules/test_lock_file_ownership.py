@@ -8,12 +8,12 @@ import subprocess
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from lock_files import write_locks
-from promotion import promote
 
 from components.rules.checks import check_data
 from components.specs.reading.problems import SpecError
+from tests.support.changes.promotion import promote
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.data.lock_files import write_locks
 
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 LOST = {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from environment_data import reference
-
 from components.rules.region.lock_pins import pins
 from components.specs.keys import pool_of
+from tests.support.data.environment_data import reference
 
 
 def test_many_pools_outside_the_channel_are_one_problem_at_the_channel() -> None:

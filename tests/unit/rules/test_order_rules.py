@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import reference
-from fleets import OPEN, empty_region, fleet, only_problem, order
 
 from components.rules.checks import check_fleet
 from components.specs.reading.fleet import NAME, load_fleet
 from components.specs.reading.problems import SpecError
+from tests.support.data.environment_data import reference
+from tests.support.data.fleets import OPEN, empty_region, fleet, only_problem, order
 
 RIGHT = """\
 schema_version: 1

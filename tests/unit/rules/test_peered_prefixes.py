@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from drawn_regions import NAMES, PLAIN, region
-
 from components.rules.region import locks
+from tests.support.network.drawn_regions import NAMES, PLAIN, region
 
 
 def test_prefixes_that_two_peers_have_in_common_are_refused() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from environment_data import REFERENCES, reference
-from manifest_pins import by_charts
 
 from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT
 from components.render.region.cluster_api import PROVIDERS
 from components.rules.checks import check
 from components.specs.environment import Environment
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.manifest_pins import by_charts
 
 
 def flux_objects(environment: Environment) -> Counter[tuple[str, str]]:

@@ -6,13 +6,13 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from promotion import promote
 
 from components.intents.images import choose_image
 from components.lookups.pools import pools
 from components.rollout.promotion import Promotion
 from components.rules.region import lock_pins
 from components.specs.reading.problems import ArgumentError, SpecError
+from tests.support.changes.promotion import promote
 
 ACME, GLOBEX = "tenants/acme.yaml:<clusters[0].pools[1]>", "tenants/globex.yaml:<clusters[0].pools[0]>"
 

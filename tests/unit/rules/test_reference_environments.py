@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
@@ -20,6 +19,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import environments
 from components.specs.region.state import StackLayout
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS, REFERENCES, reference
 
 NAMES = REFERENCES
 CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py")))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chart_rollouts import (
+
+from components.rollout.promotion import Promotion
+from components.specs.reading.problems import SpecError
+from tests.support.changes.chart_rollouts import (
     CHART,
     NEW,
     PROMOTED,
@@ -13,9 +16,6 @@ from chart_rollouts import (
     at,
     with_newer_release,
 )
-
-from components.rollout.promotion import Promotion
-from components.specs.reading.problems import SpecError
 
 
 def test_a_release_without_the_set_values_is_not_promoted(laptop: Any) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, apply_mistakes, cases, expected, title
 
 from components.rules.rule import rule_name
 from components.rules.tables import ALL
 from components.specs.reading.problems import SpecError
+from tests.support.checks.corpus import Case, apply, apply_mistakes, cases, expected, title
 
 _CASES = cases(Path(__file__).parent, "*_rules.yaml")
 _RULES = {rule_name(rule): rule for rule in (*ALL.references, *ALL.data, *ALL.locks)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from corpus import FOLDERS, Case, apply_mistakes, cases, title
-from remedies import asks_for, follow_all
+
+from tests.support.checks.corpus import FOLDERS, Case, apply_mistakes, cases, title
+from tests.support.checks.remedies import asks_for, follow_all
 
 _CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
 

@@ -6,13 +6,13 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.rules.checks import check_change
 from components.rules.control_planes.restore_steps import restore_steps
 from components.specs.environment import Environment
 from components.specs.region.policy import WaiverSpec, WaiversSpec
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 TODAY = dt.date(2026, 11, 21)
 STORE = "    - name: shared-a\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from workbench import Workbench
 
 from components.rules.checks import check_data
+from tests.support.data.environment_data import copy_data
+from tests.support.data.workbench import Workbench
 
 CATALOG = "../catalog/instance_types.yaml"
 RESTORE = "restore both numbers (git diff shows them), or add another instance type for other hosts"

@@ -7,13 +7,13 @@ import pkgutil
 import re
 
 import pytest
-from documents import DOCS, has_target, links
 
 import components.specs
 from components.rules.checks import descriptions
 from components.specs.base import Spec
 from jacquard.machine import paths
 from policies.rules import RULES
+from tests.support.docs.documents import DOCS, has_target, links
 
 PAGE = DOCS / "reference/upstream-constraints.md"
 _NAME = re.compile(r"`([^`]+)`")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import ENVIRONMENTS
 
 from components.rules.vms.vm_orders import MOST_OBJECTS, single_machines
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.vms.vm_offering import VirtualMachineSpec
+from tests.support.data.environment_data import ENVIRONMENTS
 
 
 def ordering(*orders: VirtualMachineSpec) -> Environment:

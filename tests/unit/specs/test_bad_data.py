@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, apply_mistakes, cases, expected, expected_fixes, fixes, title
 
 from components.specs.reading.fixes import fixed_files
+from tests.support.checks.corpus import Case, apply, apply_mistakes, cases, expected, expected_fixes, fixes, title
 
 _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 

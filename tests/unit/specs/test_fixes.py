@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply_mistakes, cases, expected_fixes, fixes, title
 
 from components.specs.reading.fixes import FixedFile, fixed_files
+from tests.support.checks.corpus import Case, apply_mistakes, cases, expected_fixes, fixes, title
 
 ACME, HALL, REGION = "tenants/acme.yaml", "inventory/hall-a.csv", "region.yaml"
 _CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes" in case]

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from typing import Any
 
-import measured_checks
 import pytest
-from environment_data import copy_data
-from hostile_files import FILES_OF_MISTAKES, HOSTILE_FILES
+
+from tests.support.checks import measured_checks
+from tests.support.data.environment_data import copy_data
+from tests.support.data.hostile_files import FILES_OF_MISTAKES, HOSTILE_FILES
 
 MAX_TIMES_SOUND = 60
 """Maximum processor time for the environment with the file, relative to the valid one in the same run.

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import yaml
-from canaries import ALTERNATIVES, CANARIES, CANARY, full_document, secret_in
 
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import ALL_COLUMNS, InventoryReader
 from components.specs.reading.kinds import KINDS, FileKind
 from components.specs.reading.loader import parsed
 from components.specs.reading.problems import SpecError
+from tests.support.data.canaries import ALTERNATIVES, CANARIES, CANARY, full_document, secret_in
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

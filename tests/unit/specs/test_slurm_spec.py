@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from slurm_clusters import SPEC
 
 from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.workloads.slurm import SlurmSpec
+from tests.support.workloads.slurm_clusters import SPEC
 
 MAIN = {"name": "main", "pools": ["a"]}
 BACKUP = {"schedule": "0 2 * * *", "endpoint": "https://objects.example", "bucket": "dumps", "secret": "dumps"}

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
-from second_backends import with_backends
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import made
@@ -26,6 +24,8 @@ from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
 from policies.rules import RULES
 from stacks.deploy import Deployment
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.data.second_backends import with_backends
 
 Run = Callable[..., list[Any]]
 BUDGET = 300

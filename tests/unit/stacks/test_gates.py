@@ -8,7 +8,6 @@ from typing import Any
 
 import pulumi
 import pytest
-from external_store import MADE, STORE, with_store
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -23,6 +22,7 @@ from jacquard.machine import paths
 from jacquard.providers.kube import KindNotFound, ObjectRef, Unreachable
 from stacks import gates
 from stacks.errors import StackError
+from tests.support.data.external_store import MADE, STORE, with_store
 
 READY = {"status": {"initialization": {"controlPlaneInitialized": True}}}
 

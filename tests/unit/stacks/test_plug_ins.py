@@ -10,7 +10,6 @@ import pulumi
 import pytest
 from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.proto import provider_pb2
-from recorded_states import older
 
 from jacquard.lab.toolchain.serving import PlugIn
 from jacquard.machine import paths
@@ -18,8 +17,9 @@ from jacquard.machine.kind import Kind
 from stacks import program, provider_record
 from stacks.errors import StackError
 from stacks.provider_migration import RECORD, others, refusal, writers
+from tests.support.engine.recorded_states import older
 
-STATES = paths.ROOT / "tests" / "support" / "recorded_states"
+STATES = paths.ROOT / "tests" / "support" / "engine" / "recorded_states"
 VENDOR = {
     "kubernetes": PlugIn(kind=Kind.VENDOR, version="4.34.2"),
     "command": PlugIn(kind=Kind.VENDOR, version="1.2.1"),

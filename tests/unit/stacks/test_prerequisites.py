@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pulumi
 import pytest
-from small_region import changed
 
 from components.inputs.manifests import everything
 from components.inputs.slice_inputs import made
@@ -23,6 +22,7 @@ from jacquard.machine import paths
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
 from stacks import gates
 from stacks.prerequisites import PrerequisiteCheck, keys_of, look
+from tests.support.data.small_region import changed
 
 ENVIRONMENTS = paths.ROOT / "environments"
 LAPTOP = load_environment("laptop", ENVIRONMENTS)

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import recorded_states
-from driven_standin import DrivenStandIn
-from recorded_states import Recorded
-from vendor_diff import vendor_diff
 
 from jacquard.lab.standins.kubernetes.objects import bodies
 from jacquard.lab.standins.kubernetes.objects.normal import normal
+from tests.support.engine import recorded_states
+from tests.support.engine.driven_standin import DrivenStandIn
+from tests.support.engine.recorded_states import Recorded
+from tests.support.engine.vendor_diff import vendor_diff
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Simulated exporters of nodes: kube-state-metrics, node-exporter and dcgm-exporter.
 
-Names and labels are those of the real exporters (``tests/support/recorded_metrics.yaml`` has the sources). Values that
-no Kubernetes object contains, such as temperatures, are constants of an idle machine.
+Names and labels are those of the real exporters (``tests/support/monitoring/recorded_metrics.yaml`` has the sources).
+Values that no Kubernetes object contains, such as temperatures, are constants of an idle machine.
 """
 
 from __future__ import annotations

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from chart_values import record
-from cluster_shape import facts
-from environment_data import ENVIRONMENTS
-
 from components.lookups.add_ons import facts as facts_of
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import GPU_OPERATOR, VALUES
 from components.render.pools.node_paths import K0S, KUBEADM, KUBELET_ROOT
 from components.specs.reading.loader import load_environment
+from tests.support.add_ons.chart_values import record
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.data.environment_data import ENVIRONMENTS
 
 
 def toolkit(**shape: Any) -> dict[str, str]:

@@ -6,9 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from environment_data import reference
-from nvlink_racks import racks
-from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.inputs.manifests import everything
@@ -19,6 +16,9 @@ from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector
 from components.specs.struct import replace
+from tests.support.data.environment_data import reference
+from tests.support.data.nvlink_racks import racks
+from tests.support.objects.rendered_objects import objects_of
 
 WATCHED = {"gpus", "metallb", "node-problems", "metrics-server", "cert-manager"}
 """Default add-ons whose charts bring monitors."""

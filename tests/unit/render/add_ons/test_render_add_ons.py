@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from cluster_shape import facts
-from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import add_ons
@@ -21,6 +19,8 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
 from jacquard.machine import paths
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.objects.rendered_objects import objects_of
 
 SMALL = facts(nodes=200, system_pool=True)
 EVERY_TAINT = [{"operator": "Exists"}]

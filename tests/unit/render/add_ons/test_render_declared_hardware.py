@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_shape import facts
-from environment_data import ENVIRONMENTS
-from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import hardware
@@ -18,6 +15,9 @@ from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.reading.loader import load_environment
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.rendered_objects import objects_of
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from rendered_objects import objects_of
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import uses_gpus
@@ -15,6 +13,8 @@ from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.rendered_objects import objects_of
 
 RENDER = "tessera-render"
 """A cluster in which all nodes with GPUs have an image that binds the GPUs to vfio-pci."""

@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from cluster_shape import facts
-from environment_data import reference
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import add_ons
@@ -19,6 +17,8 @@ from components.render.region.logs.collector import CHART, PASSWORD_PATH, LogsWr
 from components.render.region.logs.forwarder import STATE
 from components.specs.region.log_sink import LogRecords, LogSinkSpec
 from components.specs.struct import replace
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.data.environment_data import reference
 
 WRITER = LogsWriter(url="https://10.3.0.249:8427", username="c1", password_secret="vmuser-c1-metrics")
 

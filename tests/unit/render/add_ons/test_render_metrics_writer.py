@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cluster_shape import facts
-from environment_data import reference
-
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import add_ons, left_out, metrics_writer
 from components.lookups.pools import PlacedCluster, clusters
@@ -20,6 +17,8 @@ from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.region.metrics_sink import MetricsSinkSpec
 from components.specs.struct import replace
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.data.environment_data import reference
 
 AGENT = MetricsWriter(address=Address("10.3.0.249"), agent=True, shards=3)
 SERVER = MetricsWriter(address=Address("10.3.0.249"), agent=False)

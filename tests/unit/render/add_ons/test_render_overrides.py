@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from cluster_shape import facts
-from rendered_objects import objects_of
 
 from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
@@ -21,6 +19,8 @@ from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.struct import replace
+from tests.support.add_ons.cluster_shape import facts
+from tests.support.objects.rendered_objects import objects_of
 
 FACTS = facts(
     nodes=300, nvlink={"gb200": 36}, gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4))

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helm_charts import Helm
-from rendered_objects import objects_of
-from small_region import changed
 
 from components.inputs.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.struct import replace
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
 
 BINDINGS = "podsbinding-v1.kb.io"
 """Webhook of the chart that API servers call for each new pod outside two namespaces."""

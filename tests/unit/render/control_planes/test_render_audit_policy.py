@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from environment_data import reference
-from rendered_objects import objects_of
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.render.control_planes.api_server import AUDIT_VOLUME
@@ -16,6 +14,8 @@ from components.render.control_planes.hosted_control_plane import HostedControlP
 from components.specs.control_planes.api_server import ApiServerSpec
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.data.environment_data import reference
+from tests.support.objects.rendered_objects import objects_of
 
 
 def policies(inputs_of: Any, **options: Any) -> list[dict[str, Any]]:

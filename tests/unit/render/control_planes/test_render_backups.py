@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
-from restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
-from small_region import changed
 
 from components.inputs.region import of_region
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
 from components.specs.control_planes.data_stores import BackupSpec, RestoreStep
 from components.specs.environment import Environment
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.storage.restored_store import BACKUP, COPIED, ETCD, SNAPSHOT, rendered, restored
 
 STOP = RestoreStep.STOP
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
 
 from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.region.region import RegionInput
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.objects.rendered_objects import objects_of
 
 HOST = "kubernetes.io/hostname"
 

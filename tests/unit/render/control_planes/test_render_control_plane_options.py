@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rendered_objects import objects_of
-
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.specs.control_planes.hosted_control_plane import ControlPlaneSpec, Events
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.objects.rendered_objects import objects_of
 
 
 def shared(inputs_of: Any) -> HostedControlPlaneInput:

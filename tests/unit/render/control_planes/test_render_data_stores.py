@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rendered_objects import objects_of
-from restored_store import BACKUP
-from small_region import changed
-
 from components.inputs.region import of_region
 from components.lookups.data_stores import made_etcd
 from components.render.control_planes.etcd_defragmentation import RULE
@@ -17,6 +13,9 @@ from components.render.region.region import RegionInput
 from components.specs.control_planes.data_stores import DedicatedDataStoreSpec
 from components.specs.storage.topolvm import TopolvmClassSpec
 from components.specs.struct import replace
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.storage.restored_store import BACKUP
 
 _CLASSES = ("here", "there")
 

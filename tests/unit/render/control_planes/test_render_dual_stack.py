@@ -8,9 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
-from node_intents import INTENT
-from rendered_objects import objects_of
 
 from components.inputs import hosted_control_plane, tenant_network
 from components.lookups.add_ons import facts
@@ -29,6 +26,9 @@ from components.specs.network.vpc_allocation import MorePrefix, VpcAllocation
 from components.specs.reading.loader import load_environment
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.changes.node_intents import INTENT
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.rendered_objects import objects_of
 
 PODS, SERVICES = Network6("fd42::/56"), Network6("fd42:0:0:100::/112")
 TOLD = "--kubelet-extra-args=--node-ip=0.0.0.0"

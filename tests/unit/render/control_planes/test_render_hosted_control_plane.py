@@ -6,8 +6,6 @@ from ipaddress import IPv4Address
 from typing import Any
 
 import pytest
-from api_options import API_OPTIONS
-from rendered_objects import objects_of
 
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
@@ -16,6 +14,8 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.api_servers.api_options import API_OPTIONS
+from tests.support.objects.rendered_objects import objects_of
 
 VIP = "10.3.0.200"
 SPREAD = {"goaway-chance": "0.001"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render.control_planes.request_priority import RequestPriorityInput
 from components.render.manifest import Manifest
+from tests.support.data.environment_data import REFERENCES, reference
 
 SYSTEM = "kube-system"
 

@@ -7,10 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from environment_data import reference
-from rendered_objects import objects_of
-from restored_store import BACKUP, ETCD, SNAPSHOT, rendered, restored
-from small_region import changed
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.inputs.node_pool import of_tenant as pools_of
@@ -23,6 +19,10 @@ from components.specs.base import DEDICATED
 from components.specs.control_planes.data_stores import DedicatedDataStoreSpec, RestoreSpec, RestoreStep
 from components.specs.control_planes.hosted_control_plane import Events
 from components.specs.environment import Environment
+from tests.support.data.environment_data import reference
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.storage.restored_store import BACKUP, ETCD, SNAPSHOT, rendered, restored
 
 STOP, START, DONE = RestoreStep
 JOBS = [f"{ETCD}-restore-8cdb82-{index}" for index in range(3)]

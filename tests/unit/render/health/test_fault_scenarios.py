@@ -13,9 +13,6 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import ENVIRONMENTS
-from remediations import NOW, Management, spare
-from rendered_objects import objects_of
 
 from components.inputs.node_pool import pool_input
 from components.lookups.health.node_checks import checks_by_type, library_checks, repair_limits
@@ -27,6 +24,9 @@ from components.render.health.quarantine import EVICTION, QUARANTINE
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.loader import load_environment
+from tests.support.data.environment_data import ENVIRONMENTS
+from tests.support.objects.remediations import NOW, Management, spare
+from tests.support.objects.rendered_objects import objects_of
 
 SCENARIOS = yaml.safe_load(Path(__file__).with_name("fault_scenarios.yaml").read_text())
 GPU_NODES, CPU_NODES = "h100-ib-8", "cpu-gen4"

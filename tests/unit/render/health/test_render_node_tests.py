@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.inputs.node_pool import pool_input
 from components.lookups.health.node_tests import cluster_tests, library_node_tests, node_tests_of, round_minutes
@@ -23,6 +22,7 @@ from components.specs.pools.node_pool import BurnIn
 from components.specs.pools.nodes import Windows
 from components.specs.region.policy import FreezeSpec
 from components.specs.region.tenant import ChangesSpec
+from tests.support.data.environment_data import reference
 
 
 def edited(environment: Environment, pool: str, **fields: Any) -> Environment:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
 
 from components.render.hosts.bare_metal_controllers import CHART, shard_namespace
 from components.render.manifest import Manifest
 from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BootMethod, Cleaning, ControllerSpec
 from components.specs.struct import replace
+from tests.support.objects.rendered_objects import objects_of
 
 NET, MEDIA, IDLE = "net", "media", "idle"
 CONTROLLERS = (

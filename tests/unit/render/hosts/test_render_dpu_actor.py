@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from live_objects import obj
 
 from components.programs.dpu_actor import OUT_OF_SERVICE, REBOOT, Region, node_name, stuck, whole
 from components.programs.dpu_decision import AWAY, CYCLED, READY, Verb, decide
 from components.render.hosts.inventory import names_of
 from components.specs.environment import Environment
+from tests.support.objects.live_objects import obj
 
 DPF, METAL3, CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
 HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"

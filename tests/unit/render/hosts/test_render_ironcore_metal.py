@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from second_backends import NETBOOT
 
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import objects
@@ -16,6 +15,7 @@ from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BmcCertificatesSpec
 from components.specs.network.tenant_network import Isolation
 from components.specs.struct import replace
+from tests.support.data.second_backends import NETBOOT
 
 
 @pytest.mark.parametrize("change", [{"owner": None}, {"state": "rma"}], ids=["free", "out of service"])

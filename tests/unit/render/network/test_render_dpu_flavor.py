@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from dpu_rollouts import INTENT
-from rendered_objects import objects_of
 
 from components.render.manifest import Manifest
 from components.render.network.dpu_templates import templates
@@ -17,6 +15,8 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.render.region.region import RegionInput
 from components.specs.network.tenant_network import Isolation
 from components.specs.struct import replace
+from tests.support.changes.dpu_rollouts import INTENT
+from tests.support.objects.rendered_objects import objects_of
 
 LEAST_MEMORY_MIB = 16 * 1024
 """Memory of the smallest DPU that DPF supports, a BlueField-2."""

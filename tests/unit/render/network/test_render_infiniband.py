@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from on_infiniband import on_infiniband
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.charts import needed_charts
@@ -16,6 +15,7 @@ from components.reports.offerings import offerings
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.struct import replace
+from tests.support.network.on_infiniband import on_infiniband
 
 
 @pytest.fixture(scope="module")

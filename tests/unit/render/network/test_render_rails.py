@@ -6,14 +6,14 @@ import json
 from typing import get_type_hints
 
 import pytest
-from small_region import changed
-from with_rails import CLUSTER, rails_of_reference
 
 from components.render.manifest import Manifest
 from components.render.network.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
 from components.specs.base import Network
 from components.specs.hosts.instance_types import InstanceType, RdmaSpec
 from components.specs.struct import replace
+from tests.support.data.small_region import changed
+from tests.support.network.with_rails import CLUSTER, rails_of_reference
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from on_roce import NAME, sharing_roce
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.charts import needed_charts
@@ -14,6 +13,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 from components.reports.offerings import offerings
 from components.specs.environment import Environment
 from components.specs.struct import replace
+from tests.support.network.on_roce import NAME, sharing_roce
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_region import changed
 
 from components.inputs.cluster_autoscaler import of_cluster
 from components.inputs.isolation import of_region
@@ -13,6 +12,7 @@ from components.lookups.pools import clusters
 from components.render.pools.cluster_autoscaler import ClusterAutoscalerInput
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
+from tests.support.data.small_region import changed
 
 
 def growing(environment: Environment, **changes: Any) -> Environment:

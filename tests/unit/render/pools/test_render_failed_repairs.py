@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from remediations import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 from components.inputs.region import of_region
 from components.lookups.health.node_checks import repair_limits
@@ -28,6 +27,7 @@ from components.render.manifest import Manifest, objects
 from components.render.pools.failed_repairs import LIMITS, FailedRepairs
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthCatalog, RepairLimit
+from tests.support.objects.remediations import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 YESTERDAY, LONG_AGO = "2026-11-19T07:50:00Z", "2026-11-13T07:59:59Z"
 LIMIT = {"": {"repairs": 1, "within_hours": 168}}

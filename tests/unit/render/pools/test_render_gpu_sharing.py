@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from node_intents import INTENT
-from rendered_objects import objects_of
 
 from components.lookups.add_ons import gpu_sharing
 from components.lookups.pools import clusters
@@ -22,6 +20,8 @@ from components.specs.hosts.instance_types import GpuSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.changes.node_intents import INTENT
+from tests.support.objects.rendered_objects import objects_of
 
 CUT, SLICED = GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)
 H100 = GpuSpec(model="h100", count=8, mig={"1g.20gb": 4})

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from pools import of_kind
 
 from components.render.manifest import Manifest
 from components.render.pools.join_service import HostIdentity
@@ -16,6 +15,7 @@ from components.specs.pools.nodes import JoinServiceSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.data.pools import of_kind
 
 IMAGE = f"registry.cloud.example/join@sha256:{'a' * 64}"
 SERVICE = JoinServiceSpec.model_validate({"image": IMAGE, "address": "10.0.0.40"})

@@ -6,7 +6,6 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
-from node_intents import INTENT
 
 from components.inputs.manifests import everything
 from components.render.hosts.inventory import dpu_name
@@ -18,6 +17,7 @@ from components.specs.network.node_addresses import NodeNetwork
 from components.specs.reading.loader import load_environment
 from components.specs.struct import replace
 from jacquard.machine import paths
+from tests.support.changes.node_intents import INTENT
 
 NETWORK = NodeNetwork(
     interface="enp1s0f0np0", mtu_bytes=9158, dns=(IPv4Address("10.2.0.53"),), ntp=(IPv4Address("10.2.0.123"),)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pools import deployments, edited, of_kind, templates
 
 from components.render.manifest import objects
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
 from components.specs.struct import replace
+from tests.support.data.pools import deployments, edited, of_kind, templates
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:

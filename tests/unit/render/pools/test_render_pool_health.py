@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pools import deployments, edited, of_kind
 
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.pools.node_pool import BurnIn
 from components.specs.pools.nodes import BurnInSpec
 from components.specs.struct import replace
+from tests.support.data.pools import deployments, edited, of_kind
 
 TESTED = BurnInSpec(condition="acme.example/BurnInPassed", set_by="fleet-tester")
 

@@ -6,12 +6,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from pools import deployments, edited, of_kind, templates
 
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.pools.node_pool import RolloutStrategy, ScaleDown
 from components.specs.struct import replace
 from components.specs.times import WindowSpec
+from tests.support.data.pools import deployments, edited, of_kind, templates
 
 WAITS = {
     "drain": {"behavior": "WaitCompleted"},

@@ -6,7 +6,6 @@ import tomllib
 from typing import Any
 
 import pytest
-from node_intents import INTENT
 
 from components.render.pools import template_revision_1
 from components.render.pools.node_templates import TemplateIntent
@@ -14,6 +13,7 @@ from components.render.pools.template_revision_2 import build
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.changes.node_intents import INTENT
 
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 MIRROR = "registry.cloud.example"

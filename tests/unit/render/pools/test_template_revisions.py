@@ -7,7 +7,6 @@ import tomllib
 from typing import Any
 
 import pytest
-from node_intents import INTENT
 
 from components.render.pools.node_templates import TemplateIntent, worker_profile
 from components.render.pools.template_revision_1 import build
@@ -17,6 +16,7 @@ from components.specs.pools.intents import NodeIntent
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.changes.node_intents import INTENT
 
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 

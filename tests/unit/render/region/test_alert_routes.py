@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alerts import every_alert, fired
-from built_programs import built
-from environment_data import REFERENCES, reference
 
 from components.lookups.receivers import tenant_receivers
 from components.render.region import alert_routes, monitoring
 from components.specs.environment import Environment
 from components.specs.region.observability import Severity
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.machine.built_programs import built
+from tests.support.monitoring.alerts import every_alert, fired
 
 NOBODY = "null"
 """Receiver of alerts without a matching route."""

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alert_series import Case, cases, promtool, unit_tests, vmalert_tool
-from alerts import Alert, every_alert
-from environment_data import LAPTOP, reference
-from recorded_metrics import RECORD, problems
 
 from components.lookups.health.node_checks import library_checks
 from components.render.add_ons.add_on_monitors import history_query
 from components.specs.health.node_checks import HealthAction
 from jacquard.machine import paths
+from tests.support.data.environment_data import LAPTOP, reference
+from tests.support.monitoring.alert_series import Case, cases, promtool, unit_tests, vmalert_tool
+from tests.support.monitoring.alerts import Alert, every_alert
+from tests.support.monitoring.recorded_metrics import RECORD, problems
 
 _PAGE = paths.ROOT / "docs/region/alerts.md"
 _CASES = [pytest.param(case, id=f"{case.alert}-{number}") for number, case in enumerate(cases())]

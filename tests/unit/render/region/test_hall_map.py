@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alert_series import vmalert_tool
-from environment_data import reference
 
 from components.render.region import dashboards, monitoring
 from components.specs.hosts.bare_metal import BareMetalBackend
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.alert_series import vmalert_tool
 
 SERIES = (
     ("east", "r1", "a-1", "acme", "m-1", "OK"),

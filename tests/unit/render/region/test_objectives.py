@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from recorded_metrics import RECORD, uses
 
 from components.render import labels as keys
 from components.render.region import objectives
 from components.specs.region.observability import SloSpec, SlosSpec
+from tests.support.monitoring.recorded_metrics import RECORD, uses
 
 LABELS = {keys.CLUSTER: "acme-train", keys.TENANT: "acme"}
 RECORDS = next(entry for entry in RECORD["exporters"] if entry["name"] == "recording rules of control planes")

@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from alerts import rules_of
-from built_programs import built
-from environment_data import REFERENCES
+
+from tests.support.data.environment_data import REFERENCES
+from tests.support.machine.built_programs import built
+from tests.support.monitoring.alerts import rules_of
 
 pytestmark = pytest.mark.nightly
 

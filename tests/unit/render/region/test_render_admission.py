@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import reference
 
 from components.inputs import admission
 from components.lookups.pools import clusters
@@ -14,6 +13,7 @@ from components.specs.environment import Environment
 from components.specs.region.admission import AdmissionAction, AdmissionSpec
 from components.specs.region.policy import Enforcement, WaiverSpec
 from components.specs.struct import replace
+from tests.support.data.environment_data import reference
 
 ALL = [
     "jacquard-escalating-role",

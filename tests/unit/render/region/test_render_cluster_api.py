@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
 
 from components.render.manifest import Manifest
 from components.render.providers import KINDS
@@ -17,6 +16,7 @@ from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import recorded, refusals
+from tests.support.objects.rendered_objects import objects_of
 
 RELABELLED = (
     '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'

@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import reference
-from helm_charts import CHARTS, Helm
-from stored_region import region
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -20,6 +17,9 @@ from components.render.region.region import region_operators
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend, RegionSpec
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import recorded
+from tests.support.add_ons.helm_charts import CHARTS, Helm
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.stored_region import region
 
 KAMAJI, K0SMOTRON = ControlPlaneBackend
 METAL3, IRONCORE = BareMetalBackend

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from environment_data import LAPTOP, STARTER, reference
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
-from recorded_metrics import RECORD, problems
 
 from components.inputs.manifests import manifests
 from components.lookups.observed_components import table
@@ -21,6 +19,8 @@ from components.render.region import dashboards, monitoring
 from components.render.region.logs import accounts
 from components.render.region.monitoring import NAMESPACE
 from jacquard.lab.dashboards import dashboards as written
+from tests.support.data.environment_data import LAPTOP, STARTER, reference
+from tests.support.monitoring.recorded_metrics import RECORD, problems
 
 _LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
 _NAMES = [

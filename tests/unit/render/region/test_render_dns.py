@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from small_region import changed
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
@@ -16,6 +15,7 @@ from components.render.region.region import RegionInput
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.region.region import RegionSpec
 from components.specs.struct import replace
+from tests.support.data.small_region import changed
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs import engine as inputs
 from components.inputs.slice_inputs import made
@@ -18,6 +17,7 @@ from components.specs.environment import Environment
 from components.specs.region.engine import EngineSpec
 from components.specs.region.state import StateSpec
 from components.specs.struct import replace
+from tests.support.data.environment_data import REFERENCES, reference
 
 URL = "https://git.cloud.example/platform/regions"
 SPEC = EngineSpec.model_validate({"kind": "operator", "repository": URL})

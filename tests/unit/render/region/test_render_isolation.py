@@ -10,9 +10,6 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from documents import DOCS, text
-from environment_data import REFERENCES, STARTER, reference
-from network_policies import End, Pod, PolicyModel
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
@@ -24,6 +21,9 @@ from components.render.region.dns import PODS
 from components.render.region.isolation import IsolationInput
 from components.render.region.operator_places import PLACES
 from components.specs.control_planes.cluster_namespaces import PodSecurity
+from tests.support.data.environment_data import REFERENCES, STARTER, reference
+from tests.support.docs.documents import DOCS, text
+from tests.support.network.network_policies import End, Pod, PolicyModel
 
 NAMES = REFERENCES
 JOB = {"batch.kubernetes.io/job-name": "resume-rollouts-1"}

@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from environment_data import reference
-from stored_region import CLUSTERS, RECORDS, region
 
 from components.render.backends import CONTROL_PLANES
 from components.render.control_planes import audit_policy
@@ -20,6 +18,8 @@ from components.rules.region import logs as rules
 from components.specs.base import bytes_of
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.region.region import ControlPlaneBackend, RegionSpec
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.stored_region import CLUSTERS, RECORDS, region
 
 COLLIDING = ("tenant-39588", "tenant-67738")
 """Names with the same first 32 bits of their hashes."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import REFERENCES, reference
-from stored_region import RECORDS
 
 from components.inputs.manifests import everything
 from components.inputs.tenant_network import services
@@ -16,6 +14,8 @@ from components.render.region.metrics_store import render, user
 from components.specs.base import Address
 from components.specs.region.observability import MetricsStoreSpec
 from components.specs.region.region import RegionSpec
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.monitoring.stored_region import RECORDS
 
 ADDRESS = Address("10.3.0.249")
 CLUSTERS = {"acme-train": "acme", "globex-lab": "globex"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.region import monitoring
+from tests.support.data.environment_data import REFERENCES, reference
 
 VALUES = monitoring.operator(reference("laptop").region, dpf=True).values
 STATE = VALUES["kube-state-metrics"]["customResourceState"]["config"]["spec"]["resources"]

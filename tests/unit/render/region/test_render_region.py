@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
 
 from components.render.region import cluster_api
 from components.render.region.region import RegionInput
@@ -14,6 +13,7 @@ from components.specs.network.tenant_network import Isolation
 from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from tests.support.objects.rendered_objects import objects_of
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:

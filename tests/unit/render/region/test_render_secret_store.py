@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from external_store import MADE, STORE, VAULT
-from rendered_objects import objects_of
-from small_region import changed
 
 from components.render.manifest import Manifest
 from components.render.region.region import RegionInput
 from components.render.region.secret_store import operators, render, watch
 from components.specs.region.external_secrets import SecretsSpec
 from components.specs.struct import replace
+from tests.support.data.external_store import MADE, STORE, VAULT
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
 
 
 def store(secrets: SecretsSpec = MADE) -> Manifest:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from environment_data import reference
-from stored_region import RECORDS, region
-
 from components.render.manifest import ManifestSet, objects
 from components.render.region import metrics_store
 from components.render.region.logs import log_store
 from components.render.region.stores import store_backups
 from components.specs.region.region import RegionSpec
 from components.specs.region.store_backups import StoreBackupSpec
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.stored_region import RECORDS, region
 
 IMAGES = {name: f"registry.example/{name}" for names in store_backups.TOOLS.values() for name in names}
 BACKUP = StoreBackupSpec(

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from environment_data import reference
-from stored_region import CLUSTERS, RECORDS, region
 
 from components.inputs.manifests import everything
 from components.render.manifest import Manifest, ManifestSet, objects
@@ -17,6 +15,8 @@ from components.render.region.logs import log_store
 from components.render.region.logs.collector import AUTHORITY_PATH
 from components.render.region.stores.store_certificates import AUTHORITY_KEY, CLIENT_SECRET, SERVER_SECRET
 from components.specs.region.region import RegionSpec
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.stored_region import CLUSTERS, RECORDS, region
 
 STORED = ("us-east-04a", "eu-south-03a", "lab")
 """Environments with a store."""

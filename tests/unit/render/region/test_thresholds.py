@@ -6,8 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from alerts import every_alert
-from environment_data import reference
 
 from components.inputs.manifests import everything
 from components.lookups.observed_components import alert_rules
@@ -16,6 +14,8 @@ from components.specs.environment import Environment
 from components.specs.region.observability import ObservabilitySpec
 from components.specs.region.thresholds import THRESHOLDS, Threshold, ThresholdSpec, TunableAlert
 from jacquard.machine import paths
+from tests.support.data.environment_data import reference
+from tests.support.monitoring.alerts import every_alert
 
 _SCALES = {"%": 100, "% free": 100}
 _SECONDS = {"min": 60, "days": 86_400}

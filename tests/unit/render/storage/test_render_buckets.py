@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from small_region import changed
 
 from components.inputs import cluster_namespaces
 from components.inputs.buckets import of_cluster
@@ -24,6 +23,7 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
 from jacquard.machine import paths
+from tests.support.data.small_region import changed
 
 ENVIRONMENTS = paths.ROOT / "environments"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from seaweed_example import SEAWEED, laptop, rendered
 
 from components.inputs.buckets import of_cluster
 from components.inputs.deliveries import deliveries
@@ -14,6 +13,7 @@ from components.render.manifest import Manifest
 from components.render.region.external_secrets import external_secrets
 from components.reports.prerequisites import prerequisites
 from components.specs.environment import Environment
+from tests.support.storage.seaweed_example import SEAWEED, laptop, rendered
 
 
 def specs_of(environment: Environment) -> dict[tuple[str, str | None, str], Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from vm_offerings import machine_spec, of
 
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.storage.topolvm import TopolvmClassSpec
 from components.specs.struct import replace
 from components.specs.vms.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpec
+from tests.support.vms.vm_offerings import machine_spec, of
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from environment_data import REFERENCES, reference
-from vm_chart import offerings, rendered
-from vm_orders import objects_of, orders
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
@@ -25,6 +22,9 @@ from components.specs.vms.vm_chart import FOLDER, ChartAddressSpec
 from components.specs.vms.vm_chart_schema import LEFT_OUT
 from components.specs.vms.vm_offering import VirtualMachineSpec
 from jacquard.machine import paths
+from tests.support.data.environment_data import REFERENCES, reference
+from tests.support.vms.vm_chart import offerings, rendered
+from tests.support.vms.vm_orders import objects_of, orders
 
 KEPT = {"helm.sh/resource-policy": "keep"}
 """Annotation that keeps a persistent volume after the deletion of a release; a stack protects it instead."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from vm_chart import offerings, refusal
 
 from components.render.vms.virtual_machine import MOST_INLINE, user_data
 from components.render.vms.vm_chart import chart_values
@@ -15,6 +14,7 @@ from components.render.vms.vm_images import NAMESPACE
 from components.render.vms.vm_order import ordered
 from components.specs.base import MISFIT
 from components.specs.vms.vm_offering import VirtualMachineSpec, VmUserSpec
+from tests.support.vms.vm_chart import offerings, refusal
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 HOME = {"name": "home", "size": "1Ti", "storage_class": "shared-vast"}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from vm_offerings import machine_spec, of
-
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.pools.huge_pages import PageSize
@@ -15,6 +13,7 @@ from components.specs.region.tenant import QuotasSpec, VmQuotasSpec
 from components.specs.struct import replace
 from components.specs.vms.vm_offering import VolumeSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
+from tests.support.vms.vm_offerings import machine_spec, of
 
 
 def test_an_offering_without_gpus_permits_no_device(offering: VmOfferingInput) -> None:

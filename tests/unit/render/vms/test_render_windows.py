@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from vm_offerings import machine_spec, of
-
 from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.struct import replace
 from components.specs.vms.guests import GuestSystem
+from tests.support.vms.vm_offerings import machine_spec, of
 
 
 def test_windows_is_set_up_by_an_answer_file_and_keeps_its_tpm(offering: VmOfferingInput) -> None:

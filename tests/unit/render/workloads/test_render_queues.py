@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helm_charts import Helm
-from rendered_objects import objects_of
-from small_region import changed
 
 from components.inputs import add_ons
 from components.inputs.workloads.queues import of_cluster
@@ -23,6 +20,9 @@ from components.specs.pools.intents import ChartIntent
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.struct import replace
 from components.specs.workloads.queues import QueuesSpec
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
 
 TEAMS: list[dict[str, Any]] = [
     {"name": "serving", "namespaces": ["serving", "models"], "nodes": {"train": 4}, "borrow": {"train": 2}},

@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import reference
-from helm_charts import Helm
-from rendered_objects import objects_of
-from serving_example import blocks, completed
-from small_region import changed
 
 from components.inputs import add_ons
 from components.inputs.workloads import queues, serving
@@ -24,6 +19,11 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.struct import replace
 from components.specs.workloads.queues import QueuesSpec
 from components.specs.workloads.serving import ServingSpec
+from tests.support.add_ons.helm_charts import Helm
+from tests.support.data.environment_data import reference
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.serving_example import blocks, completed
 
 LARGE: dict[str, Any] = {"name": "large", "namespace": "models", "pool": "infer", "groups": 2, "nodes": 2}
 

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from rendered_objects import objects_of
-from slurm_clusters import slurm_input
-from small_region import changed
 
 from components.inputs.workloads.slurm import of_cluster
 from components.lookups.effects.changes import changes
@@ -23,6 +20,9 @@ from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.specs.environment import Environment
 from components.specs.struct import replace
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.slurm_clusters import slurm_input
 
 
 @pytest.fixture

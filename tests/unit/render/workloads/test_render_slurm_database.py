@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rendered_objects import objects_of
-from slurm_clusters import placed_slurm, slurm_input
-from small_region import changed
 
 from components.inputs.buckets import of_cluster as buckets_of
 from components.lookups.effects.changes import changes
@@ -15,6 +12,9 @@ from components.lookups.effects.effect import Effect
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
+from tests.support.data.small_region import changed
+from tests.support.objects.rendered_objects import objects_of
+from tests.support.workloads.slurm_clusters import placed_slurm, slurm_input
 
 BACKUP = {
     "schedule": "30 1 * * *",

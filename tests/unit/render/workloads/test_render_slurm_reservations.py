@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from slurm_clusters import POOLS, placed_slurm
-from small_region import changed
 
 from components.inputs.hosted_control_plane import of_tenant
 from components.inputs.workloads.slurm import reservations_of
@@ -18,6 +16,8 @@ from components.specs.environment import Environment
 from components.specs.pools.node_pool import BurnIn, RolloutStrategy
 from components.specs.pools.nodes import StepDurationsSpec
 from components.specs.struct import replace
+from tests.support.data.small_region import changed
+from tests.support.workloads.slurm_clusters import POOLS, placed_slurm
 
 
 def planned(environment: Environment, *idle: str, **fields: Any) -> SlurmReservations | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_errors import error_texts
 
 from components.specs.hosts.bare_metal import BareMetalSpec, ControllerSpec, DhcpSpec
+from tests.support.checks.spec_errors import error_texts
 
 DHCP = {"network": "10.0.8.0/24", "first": "10.0.8.10", "last": "10.0.8.99"}
 NET = {"name": "net", "boot": "network-boot", "max_hosts": 90, "dhcp": DHCP}

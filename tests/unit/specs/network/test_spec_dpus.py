@@ -6,9 +6,9 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from spec_errors import error_texts
 
 from components.specs.network.dpus import ONLY, DpuControlSpec
+from tests.support.checks.spec_errors import error_texts
 
 ONE = {"name": "one", "vip": "10.0.0.21", "virtual_router_id": 52, "loopbacks": "10.4.1.0/24"}
 CONTROL: dict[str, Any] = {"image": "bfb-3.2.0", "vip_interface": "br-mgmt", "management_api": "10.0.0.10"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from spec_errors import error_texts
 
 from components.specs.network.fabrics import FabricKind, FabricSpec, GuidRange
+from tests.support.checks.spec_errors import error_texts
 
 INFINIBAND = {
     "name": "ib-a",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_errors import error_texts
 
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
+from tests.support.checks.spec_errors import error_texts
 
 
 def test_a_pool_has_defaults() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_errors import error_texts
 
 from components.specs.pools.nodes import FirmwareUpdate, JoinServiceSpec, NodesSpec, RolloutLimitsSpec
 from components.specs.reading.problems import shown
+from tests.support.checks.spec_errors import error_texts
 
 DIGEST = "a" * 64
 

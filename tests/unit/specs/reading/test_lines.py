@@ -10,8 +10,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
-from places import line_of
 
 from components.specs.reading.fixes import fixed_files
 from components.specs.reading.inventory_csv import read_inventory
@@ -19,6 +17,8 @@ from components.specs.reading.loader import load_environment
 from components.specs.reading.positions import Positions
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.strict_yaml import StrictYamlReader
+from tests.support.checks.places import line_of
+from tests.support.data.environment_data import copy_data
 
 FOLDER = Path(__file__).parent / "lines"
 _FIRST = re.compile(r"first on line \d+")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from processor_time import cost
 
 from components.specs.environment import Environment
 from components.specs.reading.inventory_csv import read_inventory
@@ -15,6 +14,7 @@ from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.strict_yaml import StrictYamlReader
+from tests.support.machine.processor_time import cost
 
 ACME = "tenants/acme.yaml"
 

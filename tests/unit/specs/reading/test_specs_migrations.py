@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
 
 from components.specs.reading.kinds import data_files
 from components.specs.reading.migrations import Around, Migrations, Upgrade, moves
 from components.specs.reading.strict_yaml import MAX_VALUES
 from jacquard.machine import paths
+from tests.support.data.environment_data import ENVIRONMENTS, copy_data
 
 TENANT = """\
 # yaml-language-server: $schema=../../../schemas/tenant.schema.json

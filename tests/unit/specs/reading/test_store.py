@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lock_files import write_locks
 
 from components.specs.locks import AllocationsLock, ClusterAllocation, Freed, GroupAllocation, ImagesLock
 from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.reading.loader import load_environment
 from components.specs.reading.lock_text import digest_of, entries_digest, lock_text, paired, sealed
+from tests.support.data.lock_files import write_locks
 
 _TRAPS = ("no", "null", "true", "1e5", "0755", "10")
 """Names that are valid for a pool, a VPC or a host and that YAML reads as something else."""
