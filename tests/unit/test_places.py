@@ -16,11 +16,11 @@ from tests.support.data.environment_data import ENVIRONMENTS
 TESTS = paths.ROOT / "tests"
 OWN = {
     "support/data/hostile_files.py": {"acme.yaml", "hall-a.csv", "allocations.lock.yaml"},
-    "unit/cli/test_cli_fleet.py": {"fleet.yaml"},
-    "unit/cli/test_cli_formats.py": {"acme.yaml"},
-    "unit/cli/test_cli_host.py": {"out_of_service.yaml"},
-    "unit/cli/test_cli_host_states.py": {"out_of_service.yaml"},
-    "unit/cli/test_cli_place.py": {"fleet.yaml"},
+    "unit/cli/verbs/test_cli_fleet.py": {"fleet.yaml"},
+    "unit/cli/verbs/data/test_cli_formats.py": {"acme.yaml"},
+    "unit/cli/verbs/data/test_cli_host.py": {"out_of_service.yaml"},
+    "unit/cli/verbs/data/test_cli_host_states.py": {"out_of_service.yaml"},
+    "unit/cli/verbs/data/test_cli_place.py": {"fleet.yaml"},
     "unit/rules/test_fleet_rules.py": {"fleet.yaml"},
     "unit/specs/reading/test_lines.py": {"region.yaml", "hall-a.csv", "allocations.lock.yaml", "images.lock.yaml",
                                          "out_of_service.yaml"},
