@@ -31,7 +31,7 @@ _FOLDER = Path(__file__).parent / "fixtures"
 _BY_NAME = {str(rule.name): rule for rule in RULES}
 _FIXTURES = {
     path.stem: [{"rule": path.stem, **case} for case in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)]
-    for path in sorted(_FOLDER.glob("*.yaml"))
+    for path in sorted(_FOLDER.rglob("*.yaml"))
 }
 _CASES: list[Any] = [
     pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases

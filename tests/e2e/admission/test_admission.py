@@ -31,13 +31,13 @@ from tests.support.machine.scaled_timeout import ScaledTimeout
 
 pytestmark = pytest.mark.e2e
 
-FIXTURES = paths.ROOT / "tests" / "policies" / "fixtures"
+FIXTURES = {path.stem: path for path in (paths.ROOT / "tests" / "policies" / "fixtures").rglob("*.yaml")}
 REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 RULES = {rule.policy: rule for rule in admission_rules()}
 CASES = {
     name: [
         case
-        for case in yaml.load((FIXTURES / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+        for case in yaml.load(FIXTURES[name].read_bytes(), Loader=yaml.CSafeLoader)
         if case["verdict"] != "undecided"
     ]
     for name in RULES
