@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from itertools import combinations, pairwise
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
+from tests.support.data.environment_data import ENVIRONMENTS
 
 SECTIONS = ("vpcs", "clusters", "hosts", "groups")
 _EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
@@ -33,7 +33,7 @@ orders = st.dictionaries(
 
 @cache
 def _laptop() -> Environment:
-    return load_environment("laptop", Path(__file__).resolve().parents[2] / "environments")
+    return load_environment("laptop", ENVIRONMENTS)
 
 
 def _region(order: dict[str, tuple[int, int]], before: Environment | None = None) -> Environment:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from ipaddress import IPv4Network
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -22,6 +21,7 @@ from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.network.tenant_network import Ingress, Isolation
 from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
+from tests.support.data.environment_data import ENVIRONMENTS
 
 _TENANTS = ("ant", "bee", "cat")
 _EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
@@ -36,7 +36,7 @@ tenants = st.fixed_dictionaries(
 
 @cache
 def _laptop() -> Environment:
-    return load_environment("laptop", Path(__file__).resolve().parents[2] / "environments")
+    return load_environment("laptop", ENVIRONMENTS)
 
 
 def _region(order: dict[str, tuple[int, Ingress, int]]) -> Environment:

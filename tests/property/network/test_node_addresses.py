@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from itertools import pairwise
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from components.specs.network.node_addresses import NodeAddressesSpec
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
+from tests.support.data.environment_data import ENVIRONMENTS
 
 _TENANTS = ("ant", "bee", "cat")
 _EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
@@ -33,7 +33,7 @@ histories = st.tuples(st.booleans(), st.lists(orders, min_size=2, max_size=5))
 
 @cache
 def _laptop() -> Environment:
-    return load_environment("laptop", Path(__file__).resolve().parents[2] / "environments")
+    return load_environment("laptop", ENVIRONMENTS)
 
 
 def _begun(*, two: bool) -> Environment:
