@@ -21,7 +21,7 @@ OWN = {
     "unit/cli/verbs/data/test_cli_host.py": {"out_of_service.yaml"},
     "unit/cli/verbs/data/test_cli_host_states.py": {"out_of_service.yaml"},
     "unit/cli/verbs/data/test_cli_place.py": {"fleet.yaml"},
-    "unit/rules/test_fleet_rules.py": {"fleet.yaml"},
+    "unit/rules/fleet/test_fleet_rules.py": {"fleet.yaml"},
     "unit/specs/reading/test_lines.py": {"region.yaml", "hall-a.csv", "allocations.lock.yaml", "images.lock.yaml",
                                          "out_of_service.yaml"},
     "unit/specs/reading/test_specs_migrations.py": {"out_of_service.yaml", "policy.yaml"},

@@ -1,4 +1,4 @@
-"""The corpus of mistakes: invalid edits, the expected report and its remedy, as YAML files next to the tests.
+"""The corpus of mistakes: invalid edits, the expected report and its remedy, as YAML files in the rooms of the tests.
 
 Reports name lines of the data by markers (``places.py``), so that new lines in the examples do not change them. Edits
 and reports name an intent by one of its groups, such as ``{acme-train/train/a01}`` or ``{dpus/acme}``, because each new
@@ -30,10 +30,10 @@ Case = dict[str, Any]
 
 
 def cases(folder: Path, pattern: str) -> list[Case]:
-    """Return the cases of the files in ``folder`` that match ``pattern``."""
+    """Return the cases of the files in ``folder`` and its rooms that match ``pattern``, by name of the file."""
     return [
         {**case, "corpus": path}
-        for path in sorted(folder.glob(pattern))
+        for path in sorted(folder.rglob(pattern), key=lambda path: path.name)
         for case in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     ]
 

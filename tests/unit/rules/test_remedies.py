@@ -9,7 +9,8 @@ import pytest
 from tests.support.checks.corpus import FOLDERS, Case, apply_mistakes, cases, title
 from tests.support.checks.remedies import asks_for, follow_all
 
-_CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
+_CORPORA = ("bad_*.yaml", "*_rules.yaml")
+_CASES = [case for folder in FOLDERS for pattern in _CORPORA for case in cases(folder, pattern)]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
