@@ -1,5 +1,8 @@
 """The corpus of mistakes: invalid edits, the expected report and its remedy, as YAML files in the rooms of the tests.
 
+A case of ``<module>_rules.yaml`` contains the report of one rule, and a case of ``bad_*.yaml`` that of the whole check.
+After the remedy, nothing is reported.
+
 Reports name lines of the data by markers (``places.py``), so that new lines in the examples do not change them. Edits
 and reports name an intent by one of its groups, such as ``{acme-train/train/a01}`` or ``{dpus/acme}``, because each new
 field changes the digest in its name.
