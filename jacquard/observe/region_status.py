@@ -25,6 +25,9 @@ from jacquard.providers.kube.objects import dig
 RUNNING = "Running"
 """State of a running VM in KubeVirt."""
 _POLL_SECONDS = 1.0
+"""Minimum pause between two observations."""
+_PAUSE = 3
+"""Minimum pause relative to the duration of an observation, so that observing a large region is no constant load."""
 
 
 class ControlPlane(Struct):
@@ -281,9 +284,11 @@ def settle(
     deadline = clock() + timeout_seconds
     in_a_row = 0
     while True:
+        start = clock()
         status = look()
+        looked = clock() - start
         show(status)
         in_a_row = in_a_row + 1 if status.settled and not status.burn_in else 0
         if in_a_row >= polls or clock() >= deadline:
             return status
-        sleep(_POLL_SECONDS)
+        sleep(max(_POLL_SECONDS, _PAUSE * looked))

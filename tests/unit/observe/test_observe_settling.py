@@ -14,15 +14,21 @@ def looks(environment: Environment, states: str) -> list[RegionStatus]:
     return [replace(nothing, settled=letter != "n", burn_in=["a node"] if letter == "B" else []) for letter in states]
 
 
-def wait(environment: Environment, states: str, *, polls: int, timeout_seconds: float) -> tuple[bool, int]:
-    """Return whether the region settled, and the number of observations; only a pause takes time, one second."""
+def wait(
+    environment: Environment, states: str, *, polls: int, timeout_seconds: float, look_seconds: float = 0
+) -> tuple[bool, int]:
+    """Return whether the region settled, and the number of observations."""
     coming, seen, clock = looks(environment, states), list[RegionStatus](), [0.0]
 
     def sleep(duration: float) -> None:
         clock[0] += duration
 
+    def look() -> RegionStatus:
+        sleep(look_seconds)
+        return coming.pop(0)
+
     last = settle(
-        lambda: coming.pop(0),
+        look,
         seen.append,
         polls=polls,
         timeout_seconds=timeout_seconds,
@@ -42,6 +48,11 @@ def test_after_a_change_three_looks_in_a_row_are_needed(laptop: Environment) -> 
 
 def test_the_timeout_is_kept(laptop: Environment) -> None:
     assert wait(laptop, "nnnnnnnnnn", polls=3, timeout_seconds=4) == (False, 5)
+
+
+def test_observing_takes_at_most_a_quarter_of_the_time(laptop: Environment) -> None:
+    assert wait(laptop, "n" * 10, polls=3, timeout_seconds=8, look_seconds=0.2) == (False, 8)
+    assert wait(laptop, "n" * 10, polls=3, timeout_seconds=80, look_seconds=5) == (False, 5)
 
 
 def test_no_time_means_one_look(laptop: Environment) -> None:
