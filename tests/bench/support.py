@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +17,9 @@ from tests.support.data.environment_data import ENVIRONMENTS, reference
 from tests.support.data.multiplied_region import multiply
 from tests.support.data.scaled_region import region_of
 from tests.support.engine.state_stores import S3, Postgres, StateStore
+from tests.support.local_regions.large_changes import ImageWave, outage
 from tests.support.local_regions.local_region import JACQUARD, LocalRegion, deleted_at_exit, wait_until
+from tests.support.local_regions.region_figures import Figures, figures, meanwhile
 from tests.support.machine.captured_commands import start_captured
 from tests.support.machine.programs import Programs
 from tests.support.monitoring.victoria_stores import is_healthy, request
@@ -31,8 +30,10 @@ __all__ = [
     "PROBES",
     "PROTECTED",
     "S3",
+    "Figures",
     "Herd",
     "HostedApiServer",
+    "ImageWave",
     "LocalApiServer",
     "LocalRegion",
     "Measured",
@@ -41,10 +42,12 @@ __all__ = [
     "Return",
     "StateStore",
     "deleted_at_exit",
+    "figures",
     "is_healthy",
     "meanwhile",
     "measured",
     "multiply",
+    "outage",
     "reference",
     "region_of",
     "request",
@@ -73,24 +76,6 @@ class Measured:
     megabytes: float
     """Peak memory in MB."""
     output: str
-
-
-@contextmanager
-def meanwhile(look: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Call ``look`` every ``seconds`` in a separate thread until the block ends."""
-    done = threading.Event()
-
-    def looking() -> None:
-        while not done.wait(seconds):
-            look()
-
-    thread = threading.Thread(target=looking)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def measured(*command: str) -> Measured:

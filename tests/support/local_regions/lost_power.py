@@ -15,7 +15,7 @@ from tests.support.local_regions.local_region import LocalRegion, wait_until
 
 _KEPT_OFF = "reboot.metal3.io/outage"
 """Annotation that keeps the power of a host off."""
-_PATIENCE_SECONDS = 300.0
+_PATIENCE_SECONDS = 1200.0
 _SETTLED_SECONDS = 10.0
 
 
@@ -37,7 +37,8 @@ def power_lost(region: LocalRegion, cluster: str) -> Iterator[None]:
     Afterwards, one node of each rack boots later than the others: a health check that may repair would repair it.
     """
     hosts = region.api().list(*HOST)
-    last = {host["metadata"]["labels"][RACK]: host for host in hosts if host["spec"].get("consumerRef")}
+    used = [host for host in hosts if host["spec"].get("consumerRef", {}).get("namespace") == cluster]
+    last = {host["metadata"]["labels"][RACK]: host for host in used}
     _keep_off(region, hosts, "")
     try:
         _wait_for(region, cluster, 0)
