@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, TypeAlias
 
 from urllib3.exceptions import HTTPError
@@ -26,7 +28,8 @@ _LOG = logging.getLogger("operators")
 class Mirror:
     """The objects of one API server; each kind is listed on first use and watched from then on.
 
-    When a watch ends, by timeout, with its server or with its kind, the next use lists the kind again.
+    After its timeout, a watch continues from its last version on the next use. If it ends earlier, such as with its
+    server or its kind, or if the server no longer has that version, the next use lists the kind again.
 
     Args:
         api: Client for lists.
@@ -47,8 +50,10 @@ class Mirror:
             KindNotFound: The server does not serve the kind (yet).
         """
         watched = self._watched.get((api_version, kind))
-        if watched is None or watched.ended.is_set():
-            watched = self._watched[api_version, kind] = self._begin(api_version, kind)
+        if watched is None or watched.state is _State.LOST:
+            watched = self._watched[api_version, kind] = self._listed(api_version, kind)
+        if watched.state is _State.PAUSED:
+            self._follow(api_version, kind, watched)
         return watched.objects()
 
     def changed(self, answer: dict[str, Any]) -> None:
@@ -57,24 +62,38 @@ class Mirror:
         if watched is not None:
             watched.changed(answer)
 
-    def _begin(self, api_version: str, kind: str) -> _Watched:
-        path = self._api.resource(api_version, kind).collection(None)
+    def _listed(self, api_version: str, kind: str) -> _Watched:
         # For version 0, the API server answers from its cache without a request to etcd, and ignores the limit. But if
         # the server has not cached a new kind yet, a limit makes it read etcd instead of requiring a retry.
+        path = self._api.resource(api_version, kind).collection(None)
         answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
         identity = {"apiVersion": api_version, "kind": kind}
-        watched = _Watched((identity | item for item in answer.get("items") or ()), self._notify)
-        query = {"watch": True, "resourceVersion": answer["metadata"]["resourceVersion"]}
-        events = self._watching.lines(path, {**query, "timeoutSeconds": WATCH_SECONDS})
+        listed = (identity | item for item in answer.get("items") or ())
+        return _Watched(listed, answer["metadata"]["resourceVersion"], self._notify)
+
+    def _follow(self, api_version: str, kind: str, watched: _Watched) -> None:
+        path = self._api.resource(api_version, kind).collection(None)
+        # Bookmarks keep the version recent for kinds that rarely change.
+        query = {"watch": True, "allowWatchBookmarks": True, "timeoutSeconds": WATCH_SECONDS}
+        watched.state = _State.RUNNING
+        events = self._watching.lines(path, {**query, "resourceVersion": watched.version})
         threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
-        return watched
+
+
+class _State(Enum):
+    RUNNING = "running"
+    PAUSED = "paused"
+    """No watch runs, and one from the last version would miss no change."""
+    LOST = "lost"
+    """Changes may be missed."""
 
 
 class _Watched:
-    """The objects of one kind during one watch."""
+    """The objects of one kind since they were listed."""
 
-    def __init__(self, listed: Iterable[dict[str, Any]], changed: threading.Event) -> None:
-        self.ended = threading.Event()
+    def __init__(self, listed: Iterable[dict[str, Any]], version: str, changed: threading.Event) -> None:
+        self.state = _State.PAUSED
+        self.version = version
         self._notify = changed
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
         self._lock = threading.Lock()
@@ -91,19 +110,26 @@ class _Watched:
                 self._objects[_key(answer)] = sealed(answer)
 
     def follow(self, events: Iterable[Any]) -> None:
-        """Process events until the watch ends; the next list contains the missed changes."""
+        """Process events until the watch ends."""
+        start, after = time.monotonic(), _State.LOST
         try:
             for event in events:
                 if event["type"] == "ERROR":  # the requested version is too old, or the server ended the watch
                     break
                 self._take(event["type"], event["object"])
+            else:
+                # A server that stops also ends its watches, and may have other data when it returns.
+                after = _State.PAUSED if time.monotonic() - start >= WATCH_SECONDS else _State.LOST
         except (ApiError, HTTPError, ValueError) as error:
             _LOG.debug("a watch ended: %s", error)
         finally:
-            self.ended.set()
+            self.state = after
             self._notify.set()
 
     def _take(self, event_type: str, item: dict[str, Any]) -> None:
+        self.version = item["metadata"]["resourceVersion"]
+        if event_type == "BOOKMARK":
+            return
         with self._lock:
             known = self._objects.get(_key(item))
             if known is not None and _version(item) < _version(known):  # a later version is already stored

@@ -125,6 +125,26 @@ def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
     server.events.put(END)
 
 
+def test_after_its_timeout_a_watch_continues_from_its_last_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jacquard.lab.rehearsal.operators.mirror.WATCH_SECONDS", 0)
+    server = Server("a")
+    mirror = mirrored(server)
+    names(mirror)
+    server.tell("ADDED", "b", 8)
+    server.events.put({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "12"}}})
+    server.events.put(END)
+
+    await_that(lambda: names(mirror) == ["a", "b"] and len(server.asked) == 3)
+
+    assert [(one.get("limit"), one["resourceVersion"]) for one in server.asked[1:]] == [(None, "7"), (None, "12")]
+    server.tell("ADDED", "c", 13)
+    await_that(lambda: names(mirror) == ["a", "b", "c"])
+    server.events.put(BROKEN)
+    server.names = ("d",)
+    await_that(lambda: names(mirror) == ["d"])
+    server.events.put(END)
+
+
 def test_waiting_readers_are_notified_of_changes_and_of_the_end_of_a_watch() -> None:
     server, changed = Server("a"), threading.Event()
     names(Mirror(server, server, changed))  # type: ignore[arg-type]  # as much of a server as a mirror asks
