@@ -8,6 +8,7 @@ from the network at a time; hosts with virtual media never wait. ``stages/hosts.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from zlib import crc32
 
 from jacquard.lab.rehearsal.operators.hosts import firmware
 from jacquard.lab.rehearsal.operators.hosts.machines import Details, generic_details
@@ -55,10 +56,20 @@ def reconcile(view: View, details: Details = generic_details) -> None:
     for host in hosts:
         firmware.create(view, host)
     for operator in operators(view):
-        managed = [host for host in hosts if operator.has(host)]
+        managed = sorted((host for host in hosts if operator.has(host)), key=_turn)
         at_work = {host["metadata"]["uid"] for host in managed if takes_turn(host)}
         for host in managed:
             _step(view, operator, host, at_work, details)
+
+
+def _turn(host: Object) -> int:
+    """Return the position of a waiting host: any, but always the same.
+
+    Upstream has no queue: a delayed host asks again after a pause with jitter (``actionDelayed`` in
+    ``internal/controller/metal3.io/action_result.go``). In the order of the names, all hosts of the last racks would be
+    last, such as those of a pool on which others depend.
+    """
+    return crc32(host["metadata"]["name"].encode())
 
 
 def operators(view: View) -> Iterator[Operator]:

@@ -125,6 +125,18 @@ def test_of_two_hundred_hosts_that_boot_from_the_network_twenty_are_provisioned_
     assert {one["status"]["operationalStatus"] for one in view.all(*bare_metal.HOST)} == {"OK"}
 
 
+def test_waiting_hosts_have_their_turns_in_any_order_of_racks(objects: Any) -> None:
+    racks = [host(f"a{n:03}-u01", "available", NETWORK, image=IMAGE) for n in range(200)]
+    view = objects(*racks, LOGIN, *operator(20))
+
+    for _ in range(2):
+        bare_metal.reconcile(view)
+
+    first = {one["metadata"]["name"] for one in view.all(*bare_metal.HOST) if bare_metal.takes_turn(one)}
+    assert any(name < "a100" for name in first)
+    assert any(name > "a100" for name in first)
+
+
 def finish(view: Any, state: str, following: str) -> None:
     """Complete the current operation of hosts in a state."""
     for one in view.all(*bare_metal.HOST):
