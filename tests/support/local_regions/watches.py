@@ -31,7 +31,8 @@ def watching(region: LocalRegion, file: Path, *what: str, catch_up: Callable[[],
     kubeconfig = region.home / "regions" / region.environment / "kubeconfigs" / "management.yaml"
     command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", *what]
     if "--raw" not in what:
-        command += ["--watch", "--output-watch-events", "--output=json"]
+        # A list in chunks would be recorded as lists instead of objects.
+        command += ["--watch", "--output-watch-events", "--output=json", "--chunk-size=0"]
     with file.open("w") as out:
         process = subprocess.Popen(command, stdout=out)
     try:
