@@ -85,6 +85,8 @@ _QUIET_ROUNDS = 10
 rounds."""
 _STILL_SECONDS = 3.0
 """Maximum additional pause without changes; changes that no watch reports are processed with this delay."""
+_STILL_FACTOR = 9
+"""The additional pause relative to the processor time of a round, if that is longer."""
 
 
 class Servers:
@@ -222,6 +224,16 @@ def _try(cluster: str, operator: Callable[_P, None], *arguments: _P.args, **opti
         LOG.exception("%s: an operator failed", cluster)
 
 
+def pauses(quiet_rounds: int, busy_seconds: float) -> tuple[float, float]:
+    """Return the pause after a round, and by how much it is longer unless a watch reports a change.
+
+    Rounds use at most half a processor, and a tenth while nothing changes.
+    """
+    if quiet_rounds > _QUIET_ROUNDS:
+        return max(_QUIET_PAUSE_SECONDS, busy_seconds), max(_STILL_SECONDS, _STILL_FACTOR * busy_seconds)
+    return max(_PAUSE_SECONDS, busy_seconds), _CALM_PAUSE_SECONDS if quiet_rounds else 0.0
+
+
 def main() -> None:
     """Run until the region's folder is removed."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
@@ -231,13 +243,10 @@ def main() -> None:
     while folder.is_dir():
         start = time.process_time()
         quiet = 0 if round_of(parts) else quiet + 1
-        # Use at most half a processor. Time spent waiting, such as for new kinds of an API server, does not count.
-        busy_seconds = time.process_time() - start
-        time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, busy_seconds))
-        if quiet > _QUIET_ROUNDS:
-            parts.servers.changed.wait(_STILL_SECONDS)
-        elif quiet:
-            parts.servers.changed.wait(_CALM_PAUSE_SECONDS)
+        # Time spent waiting, such as for new kinds of an API server, does not count.
+        pause, longer = pauses(quiet, time.process_time() - start)
+        time.sleep(pause)
+        parts.servers.changed.wait(longer)
 
 
 if __name__ == "__main__":

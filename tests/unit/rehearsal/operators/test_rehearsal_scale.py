@@ -1,6 +1,6 @@
-"""The cost of a round of the simulated controllers grows with the number of hosts, not with its square.
+"""Simulated controllers: a round costs more with more hosts, but not with their square, and is followed by a pause.
 
-Costs are counts of instructions of Python, which are the same in each run.
+Costs of a round are counts of instructions of Python, which are the same in each run.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from jacquard.lab.rehearsal.operators.__main__ import pauses
 from jacquard.lab.rehearsal.operators.hosts import agents, bare_metal, claims, nodes, reboots, remediation
 from jacquard.lab.rehearsal.operators.network import address_pools, dpus
 from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
@@ -141,3 +142,12 @@ def test_each_machine_claims_a_different_host() -> None:
     claims.reconcile(region.view)
 
     assert region.changes == {("patch", "BareMetalHost"): HOSTS}
+
+
+@pytest.mark.parametrize("busy_seconds", [0.01, 0.4, 20.0])
+def test_rounds_use_half_a_processor_and_a_tenth_while_nothing_changes(busy_seconds: float) -> None:
+    changing, calm, still = (busy_seconds / (busy_seconds + sum(pauses(quiet, busy_seconds))) for quiet in (0, 1, 100))
+
+    assert changing <= 0.5
+    assert calm <= changing
+    assert still <= 0.1
