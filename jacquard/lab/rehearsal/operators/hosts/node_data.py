@@ -6,6 +6,7 @@ claims the host first and provisions the host when its data is complete; here, t
 
 import ipaddress
 from collections.abc import Iterator
+from functools import lru_cache
 
 from jacquard.lab.rehearsal.operators.view import Object, View
 from jacquard.providers.kube.objects import dig
@@ -60,5 +61,10 @@ def _address(pool: Object | None, host: Object) -> str:
 
 
 def _within(address: str, part: Object) -> bool:
-    number, first, last = map(ipaddress.IPv4Address, (address, part["start"], part["end"]))
-    return first <= number <= last
+    return _number(part["start"]) <= _number(address) <= _number(part["end"])
+
+
+# Each round reads the addresses of all nodes, which do not change.
+@lru_cache(maxsize=65_536)
+def _number(address: str) -> int:
+    return int(ipaddress.IPv4Address(address))
