@@ -96,11 +96,15 @@ class _Watched:
         self.version = version
         self._notify = changed
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
+        self._sorted: Objects | None = None
+        """The objects as returned to readers; None after a change."""
         self._lock = threading.Lock()
 
     def objects(self) -> Objects:
         with self._lock:
-            return dict(sorted(self._objects.items()))
+            if self._sorted is None:
+                self._sorted = dict(sorted(self._objects.items()))
+            return self._sorted
 
     def changed(self, answer: dict[str, Any]) -> None:
         """Store a later version of a known object; a deleted object is not stored again."""
@@ -108,6 +112,7 @@ class _Watched:
             known = self._objects.get(_key(answer))
             if known is not None and _version(known) < _version(answer):
                 self._objects[_key(answer)] = sealed(answer)
+                self._sorted = None
 
     def follow(self, events: Iterable[Any]) -> None:
         """Process events until the watch ends."""
@@ -138,6 +143,7 @@ class _Watched:
                 self._objects.pop(_key(item), None)
             else:
                 self._objects[_key(item)] = sealed(item)
+            self._sorted = None
         self._notify.set()
 
 
