@@ -1,6 +1,6 @@
 """Checks environments, each in a separate process, and prints cost and output.
 
-``python measured_load.py ROOT...``: one JSON object per line. A root is a folder of environments with one environment.
+``python measured_checks.py ROOT...``: one JSON object per line. A root is a folder with one environment.
 """
 
 from __future__ import annotations
