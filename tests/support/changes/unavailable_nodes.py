@@ -13,6 +13,7 @@ from tests.support.local_regions.watches import watched, watching
 
 Group: TypeAlias = str
 """A rollout group, named as in lock files: ``cluster/pool/failure-domain``."""
+_MACHINES = "/apis/cluster.x-k8s.io/v1beta2/machines"
 
 
 class Watch:
@@ -25,8 +26,7 @@ class Watch:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Watch until the block ends and the last change is recorded."""
-        what = ("machines.cluster.x-k8s.io", "--all-namespaces")
-        with watching(self._region, self._file, *what, catch_up=self._is_complete):
+        with watching(self._region, self._file, _MACHINES, catch_up=self._is_complete):
             yield
 
     def unavailable(self, ordered: Mapping[Group, int]) -> Iterator[Counter[Group]]:

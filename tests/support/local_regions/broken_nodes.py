@@ -119,7 +119,7 @@ def counted_repairs(region: LocalRegion, cluster: str, file: Path) -> Iterator[N
         return there - before <= watched_uids(file)
 
     since = listed["metadata"]["resourceVersion"]
-    with watching(region, file, "--raw", f"{path}?watch=true&resourceVersion={since}", catch_up=is_complete):
+    with watching(region, file, path, catch_up=is_complete, resourceVersion=since):
         yield
 
 

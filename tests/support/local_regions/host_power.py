@@ -21,7 +21,8 @@ def watched_power(region: LocalRegion, namespace: str, host: str, file: Path) ->
         current = (region.api().get(ObjectRef(*HOST, host, namespace)) or {})["metadata"]["resourceVersion"]
         return any(event["object"]["metadata"]["resourceVersion"] == current for event in watched(file))
 
-    with watching(region, file, "baremetalhosts.metal3.io", host, f"--namespace={namespace}", catch_up=is_complete):
+    path = f"/apis/{HOST[0]}/namespaces/{namespace}/baremetalhosts"
+    with watching(region, file, path, catch_up=is_complete, fieldSelector=f"metadata.name={host}"):
         yield
 
 

@@ -9,37 +9,42 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jacquard.lab.toolchain import binaries
 from tests.support.local_regions.local_region import LocalRegion, wait_until
 
 _CAUGHT_UP_SECONDS = 180.0
+_LONGEST_SECONDS = 4 * 3600
+"""Timeout of a watch; by default, API servers end watches after half an hour to an hour."""
 _SPACE = re.compile(r"\s*")
 
 
 @contextmanager
-def watching(region: LocalRegion, file: Path, *what: str, catch_up: Callable[[], bool]) -> Iterator[None]:
+def watching(
+    region: LocalRegion, file: Path, path: str, *, catch_up: Callable[[], bool], **query: str
+) -> Iterator[None]:
     """Write the events of a watch into ``file`` until the block ends.
 
     Args:
         region: Running region, whose management cluster is watched.
         file: File of the events, read by `watched`.
-        what: Arguments of ``kubectl get``: the kind, its name or namespace. With the path of a watch (``--raw``), the
-            first event is the one after the resource version in the path.
+        path: Path of the watched resource on the API server.
         catch_up: Returns whether the file has all events so far; awaited before the block and at its end.
+        query: Further parameters, such as ``resourceVersion``, after which the events begin. Without it, the existing
+            objects come first.
     """
     kubeconfig = region.home / "regions" / region.environment / "kubeconfigs" / "management.yaml"
-    command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", *what]
-    if "--raw" not in what:
-        # A list in chunks would be recorded as lists instead of objects.
-        command += ["--watch", "--output-watch-events", "--output=json", "--chunk-size=0"]
+    parameters = urlencode({"watch": "true", "timeoutSeconds": _LONGEST_SECONDS, **query})
+    # As raw output: formatted output is slower than the changes of a large region, and the server then ends the watch.
+    command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", "--raw", f"{path}?{parameters}"]
     with file.open("w") as out:
         process = subprocess.Popen(command, stdout=out)
     try:
-        wait_until(catch_up, timeout_seconds=_CAUGHT_UP_SECONDS, what=f"the watch of {what[0]} has begun")
+        wait_until(catch_up, timeout_seconds=_CAUGHT_UP_SECONDS, what=f"the watch of {path} has begun")
         yield
         assert process.poll() is None, "the watch ended, so that events may be missing"
-        wait_until(catch_up, timeout_seconds=_CAUGHT_UP_SECONDS, what=f"the watch of {what[0]} has the last event")
+        wait_until(catch_up, timeout_seconds=_CAUGHT_UP_SECONDS, what=f"the watch of {path} has the last event")
     finally:
         process.kill()
         process.wait()
