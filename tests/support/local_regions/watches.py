@@ -36,7 +36,7 @@ def watching(
     """
     kubeconfig = region.home / "regions" / region.environment / "kubeconfigs" / "management.yaml"
     parameters = urlencode({"watch": "true", "timeoutSeconds": _LONGEST_SECONDS, **query})
-    # As raw output: formatted output is slower than the changes of a large region, and the server then ends the watch.
+    # As raw output, which is faster: a server ends watches of clients that are too slow for a large region.
     command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", "get", "--raw", f"{path}?{parameters}"]
     with file.open("w") as out:
         process = subprocess.Popen(command, stdout=out)
