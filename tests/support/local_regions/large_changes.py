@@ -12,7 +12,7 @@ from jacquard.providers.kube import ObjectRef
 from tests.support.changes.unavailable_nodes import Group, Watch, machines, uids
 from tests.support.local_regions.broken_nodes import CHECK, counted_repairs
 from tests.support.local_regions.local_region import JACQUARD, LocalRegion
-from tests.support.local_regions.lost_power import node_uids, power_lost, ready_nodes
+from tests.support.local_regions.lost_power import node_uids, power_lost, wait_for_ready
 from tests.support.local_regions.watches import watched_uids
 
 _POOL, _TENANT = "train", "acme"
@@ -88,8 +88,7 @@ def outage(region: LocalRegion, cluster: str, folder: Path) -> str:
         start = time.perf_counter()
         with power_lost(region, cluster):
             lost = time.perf_counter()
-        while ready_nodes(region, cluster) < len(before[1]):
-            time.sleep(1)
+        wait_for_ready(region, cluster, len(before[1]))
         back = time.perf_counter()
     _let_repair(region, None)
     assert (uids(region), node_uids(region, cluster)) == before, "Machines or nodes were replaced"

@@ -41,16 +41,17 @@ def power_lost(region: LocalRegion, cluster: str) -> Iterator[None]:
     last = {host["metadata"]["labels"][RACK]: host for host in used}
     _keep_off(region, hosts, "")
     try:
-        _wait_for(region, cluster, 0)
+        wait_for_ready(region, cluster, 0)
         yield
         _keep_off(region, [host for host in hosts if host not in last.values()], None)
-        _wait_for(region, cluster, len(node_uids(region, cluster)) - len(last))
+        wait_for_ready(region, cluster, len(node_uids(region, cluster)) - len(last))
         time.sleep(_SETTLED_SECONDS)
     finally:
         _keep_off(region, hosts, None)
 
 
-def _wait_for(region: LocalRegion, cluster: str, nodes: int) -> None:
+def wait_for_ready(region: LocalRegion, cluster: str, nodes: int) -> None:
+    """Wait until exactly ``nodes`` nodes of a cluster are ready."""
     what = f"{nodes} nodes are ready"
     wait_until(lambda: ready_nodes(region, cluster) == nodes, timeout_seconds=_PATIENCE_SECONDS, what=what)
 
