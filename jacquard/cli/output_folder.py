@@ -3,8 +3,9 @@
 import json
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from components.specs.struct import Struct
 from jacquard.cli.errors import ExitCode, Stop
@@ -71,14 +72,11 @@ class KeptFolder(Struct):
         Raises:
             Stop: the folder is not empty, and the command did not write it for ``environment``.
         """
-        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        foreign = f"{folder}: is not empty and not written by '{self.command}'; name an empty or new folder for --out"
+        found = index_of(folder, self.index, ("environment", "files"), foreign)
+        if found is None:
             return set()
-        try:
-            content = json.loads((folder / self.index).read_text(encoding="utf-8"))
-            owner, listed = content["environment"], content["files"]
-        except (OSError, ValueError, KeyError, TypeError):
-            msg = f"{folder}: is not empty and not written by '{self.command}'; name an empty or new folder for --out"
-            raise Stop(msg, ExitCode.BAD_DATA) from None
+        owner, listed = found
         if owner != environment:
             msg = f"{folder}: contains environment '{owner}', not '{environment}'; choose another folder for --out"
             raise Stop(msg, ExitCode.BAD_DATA)
@@ -87,6 +85,21 @@ class KeptFolder(Struct):
     def _write_index(self, folder: Path, environment: str, names: list[str]) -> None:
         content = json.dumps({"environment": environment, "files": names}, indent=1)
         (folder / self.index).write_text(content + "\n", encoding="utf-8")
+
+
+def index_of(folder: Path, index: str, keys: Sequence[str], foreign: str) -> tuple[Any, ...] | None:
+    """Return the values of ``keys`` in the index of a folder; None for an empty or new folder.
+
+    Raises:
+        Stop: there is anything else; with the message ``foreign``.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return None
+    try:
+        content = json.loads((folder / index).read_text(encoding="utf-8"))
+        return tuple(content[key] for key in keys)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Stop(foreign, ExitCode.BAD_DATA) from None
 
 
 def _has_content(path: str, content: bytes) -> bool:

@@ -18,6 +18,7 @@ from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown
+from jacquard.cli.output_folder import index_of
 from jacquard.machine import paths, settings
 from jacquard.machine.files import replace_text
 from jacquard.starters import rehearsals
@@ -103,15 +104,9 @@ def _refuse(root: Path, environment: str) -> None:
     if paths.environments().is_relative_to(root):
         msg = f"{root}: contains the data of {environment}; run the command in its repository, and name another folder"
         raise Stop(msg, ExitCode.BAD_DATA)
-    if not root.exists() or (root.is_dir() and not any(root.iterdir())):
-        return
-    try:
-        before = json.loads((root / MARK).read_text(encoding="utf-8"))["region"]
-    except (OSError, ValueError, KeyError, TypeError):
-        msg = f"{root}: exists and is not a rehearsal; name an empty folder"
-        raise Stop(msg, ExitCode.BAD_DATA) from None
-    if before != environment:
-        msg = f"{root}: is a rehearsal of {before}; name an empty folder for {environment}"
+    before = index_of(root, MARK, ("region",), f"{root}: exists and is not a rehearsal; name an empty folder")
+    if before is not None and before != (environment,):
+        msg = f"{root}: is a rehearsal of {before[0]}; name an empty folder for {environment}"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
