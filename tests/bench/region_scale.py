@@ -1,15 +1,15 @@
 """Benchmark: processor time, memory and API requests of local regions with more and more hosts, and of their changes.
 
 Each region has the data of `laptop` with another number of hosts in full racks; `scaled_region` describes its pools. It
-is allocated, started with ``jacquard up``, left idle and deleted. With ``--changes``, all nodes of its largest pool
-then get another image, and all its hosts lose their power and get it back. A change fails if more nodes of a rollout
-group are unavailable than its limit, or if a Machine or node does not return after the power.
+is allocated, started with ``jacquard up``, left idle and deleted. With ``--changes image``, all nodes of its largest
+pool get another image before it is deleted; with ``--changes outage``, all its hosts lose their power and get it back.
+A change fails if more nodes of a rollout group are unavailable than its limit, or if a Machine or node does not return.
 
 The processor time of each program includes its threads and ended child processes. The memory is the sum of the
 proportional set sizes of the programs, without the commands. The limit is the processor time per host of the last
 region relative to the first one. A region has fixed costs, so a ratio below 1 is normal.
 
-python tests/bench/region_scale.py [--hosts 30,75,150] [--changes] [--still SECONDS] [--json FILE]
+python tests/bench/region_scale.py [--hosts 30,75,150] [--changes image outage] [--still SECONDS] [--json FILE]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from support import (
@@ -38,6 +38,7 @@ from jacquard.lab.rehearsal.region import MANAGEMENT
 _CLUSTER = "acme-train"
 """Largest cluster of a region."""
 _BAR = 1.5
+_CHANGES = ("image", "outage")
 _OF_TESTS = ("CRDS_DIR", "JACQUARD_SPEED")
 """Variables with which tests start a region faster, and with all published CRDs."""
 _UP_TIMEOUT_SECONDS = 7200
@@ -49,7 +50,7 @@ def main() -> int:
     """Measure one region after the other and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=_numbers, default=(30, 75, 150), help="numbers of hosts, separated by commas")
-    parser.add_argument("--changes", action="store_true", help="also roll out an image, and cut the power of all hosts")
+    parser.add_argument("--changes", nargs="+", choices=_CHANGES, default=(), help="what is changed once all is ready")
     parser.add_argument("--still", type=float, default=20.0, help="seconds for which an idle region is measured")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
@@ -57,7 +58,7 @@ def main() -> int:
     for hosts in chosen.hosts:
         recorded[hosts] = of_region = {}
         with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as name:
-            for part, found in measure(Path(name), hosts, chosen.still, with_changes=chosen.changes):
+            for part, found in measure(Path(name), hosts, chosen.still, chosen.changes):
                 of_region[part] = found.recorded()
                 show(f"{hosts} hosts, {part}", found)
                 if part == "up":
@@ -70,13 +71,13 @@ def main() -> int:
     return int(ratio > _BAR)
 
 
-def measure(folder: Path, hosts: int, still_seconds: float, *, with_changes: bool) -> Iterator[tuple[str, Figures]]:
+def measure(folder: Path, hosts: int, still_seconds: float, changes: Collection[str]) -> Iterator[tuple[str, Figures]]:
     """Start a region with ``hosts`` hosts at the speed of users, and yield the figures of each part."""
     region = LocalRegion(folder, environments=region_of(hosts, folder / "environments"))
     for name in _OF_TESTS:
         region.variables.pop(name, None)
     wave = ImageWave(region, _CLUSTER, folder)
-    if with_changes:
+    if "image" in changes:
         wave.pin_past_image()
     with deleted_at_exit(region):
         with figures(region, MANAGEMENT, _CLUSTER) as up:
@@ -85,14 +86,14 @@ def measure(folder: Path, hosts: int, still_seconds: float, *, with_changes: boo
         with figures(region, MANAGEMENT, _CLUSTER) as idle:
             time.sleep(still_seconds)
         yield "idle", idle
-        if not with_changes:
-            return
-        with figures(region, MANAGEMENT, _CLUSTER) as of_wave:
-            print(wave.roll_out(lambda: _up(region)), flush=True)
-        yield "image wave", of_wave
-        with figures(region, MANAGEMENT, _CLUSTER) as of_outage:
-            print(outage(region, _CLUSTER, folder), flush=True)
-        yield "outage", of_outage
+        if "image" in changes:
+            with figures(region, MANAGEMENT, _CLUSTER) as of_wave:
+                print(wave.roll_out(lambda: _up(region)), flush=True)
+            yield "image wave", of_wave
+        if "outage" in changes:
+            with figures(region, MANAGEMENT, _CLUSTER) as of_outage:
+                print(outage(region, _CLUSTER, folder), flush=True)
+            yield "outage", of_outage
         with figures(region, MANAGEMENT, _CLUSTER) as again:
             _up(region)
         yield "up without changes", again
