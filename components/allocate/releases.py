@@ -13,7 +13,7 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import domain_of, group_key, pool_of
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.natural import natural, naturally
-from components.specs.reading.loader import ALLOCATIONS, OUT_OF_SERVICE
+from components.specs.reading.loader import ALLOCATIONS
 from components.specs.reading.problems import ArgumentError, Problem, SpecError, listed, suggestion
 
 EVERYTHING = "all"
@@ -72,20 +72,21 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
             replacements |= {host.host: pool for host in sorted(free[domain], key=position)[: missing[domain]]}
             nodes, runnable = nodes + size, runnable + min(size, present[domain])
     if not replacements:
-        text = _nothing_to_replace(pool, +missing, f"{runnable} of {nodes} nodes can run")
+        text = _nothing_to_replace(environment.name, pool, +missing, f"{runnable} of {nodes} nodes can run")
         raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("hosts",), text)])
     # The second allocation assigns links and addresses to the replacement hosts.
     claimed = numbers.model_copy(update={"hosts": numbers.hosts | replacements})
     return allocate(environment.model_copy(update={"allocations": claimed, "image_pins": pins}))
 
 
-def _nothing_to_replace(pool: str, missing: Counter[str], runnable: str) -> str:
+def _nothing_to_replace(environment: str, pool: str, missing: Counter[str], runnable: str) -> str:
     if not missing:
         return f"{pool} needs no replacement: the hosts of all its nodes and spares are in service, {runnable}"
     count = missing.total()
     return (
         f"{pool} needs {count} host{'' if count == 1 else 's'} in {listed(naturally(missing))}, where no host is free;"
-        f" spares are in use, {runnable}; remove a host from {OUT_OF_SERVICE} once it is repaired"
+        f" spares are in use, {runnable}; return a host once it is repaired:"
+        f" jacquard host {environment} HOST --to production --evidence FILE"
     )
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from components.render.add_ons.flux import NAMESPACE
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.region.operators import inside
@@ -16,12 +17,10 @@ from components.specs.reading.problems import shown
 from jacquard.delivery.layout import FLUX_GROUPS, Deletion, Layout, Part, Phase, annotated, deletion
 from jacquard.providers.kube.wait import FAILURES
 
-NAMESPACE = "flux-system"
-"""Namespace of the source and of all Kustomizations of the management cluster."""
 DEFAULT_SOURCE = "GitRepository/flux-system"
 """Source that ``flux bootstrap`` creates."""
 DELIVERY, INSIDE = "delivery", "delivery-inside"
-"""Folders of the Kustomizations: those in `NAMESPACE`, and those in the namespaces of clusters."""
+"""Folders of the Kustomizations: those in Flux's namespace, and those in the namespaces of clusters."""
 _SOURCE = re.compile(r"(GitRepository|OCIRepository)/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)")
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _CONDITION = re.compile(r"condition=([^=]+)(?:=([^=]+))?")

@@ -18,7 +18,7 @@ from components.specs.region.versions import Chart
 from components.specs.struct import Struct, field, replace
 
 NAMESPACE = "flux-system"
-"""Namespace used in upstream's manifests."""
+"""Namespace used in upstream's manifests, also in the management cluster."""
 OPERATOR = Operator(chart="flux", namespace=NAMESPACE)
 _NAME = "tenant"
 _SOURCE = "GitRepository"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from components.lookups.network.peerings import other_side
 from components.lookups.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
 from components.lookups.slices import slices
+from components.render.add_ons.flux import NAMESPACE as FLUX
 from components.render.control_planes.kamaji_etcd import NAMESPACE as DATA_STORES
 from components.render.manifest import MANAGEMENT
 from components.render.namespaces import FREE_HOSTS
@@ -42,7 +43,7 @@ from components.specs.region.state import StackLayout
 from components.specs.region.tenant import TenantSpec
 from components.specs.vms.vm_offering import VmsSpec
 
-RESERVED_CLUSTERS = ("default", "flux-system", DATA_STORES, FREE_HOSTS, MANAGEMENT, OPERATORS)
+RESERVED_CLUSTERS = ("default", FLUX, DATA_STORES, FREE_HOSTS, MANAGEMENT, OPERATORS)
 RESERVED_PREFIXES = (
     "kube-",
     "tenant-",

@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
+from components.render.add_ons.flux import NAMESPACE
 from components.render.manifest import MANAGEMENT, Manifest
-from jacquard.delivery.flux import NAMESPACE
 from jacquard.delivery.layout import FLUX_GROUPS
 from jacquard.lab.rehearsal import crds, ports
 from jacquard.lab.toolchain import binaries

@@ -70,8 +70,8 @@ def test_a_pool_without_a_free_host_for_its_broken_one_is_reported() -> None:
     with pytest.raises(SpecError) as caught:
         replace_hosts(broken, "ant-one/lab")
     assert caught.value.problems[0].text == (
-        "ant-one/lab needs 1 host in a1, where no host is free; spares are in use, 3 of 3 nodes can run; remove a host"
-        " from out_of_service.yaml once it is repaired"
+        "ant-one/lab needs 1 host in a1, where no host is free; spares are in use, 3 of 3 nodes can run; return a host"
+        f" once it is repaired: jacquard host {before.name} HOST --to production --evidence FILE"
     )
     with pytest.raises(SpecError) as caught:
         replace_hosts(before, "ant-one/lab")

@@ -8,6 +8,7 @@ Flux in ``flux-system``, without which no release changes and ReleaseNotReady do
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from components.render.add_ons.flux import NAMESPACE as FLUX
 from components.render.manifest import Manifest, ManifestSet
 from components.render.providers import Provider
 from components.render.region.availability import missing_agents, without_pods
@@ -29,7 +30,6 @@ from components.render.region.operators import Operator
 from components.specs.region.thresholds import Thresholds, TunableAlert
 
 _NAME = "controllers"
-_FLUX = "flux-system"
 _WITH_ALERT = "cert-manager|external-secrets|v[lm](alert|auth|insert|select)-.*"
 """Deployments that have an alert of their own: CertManagerDown, SecretsOperatorDown, and those of the stores."""
 _SCRAPED_HOLD = "15m"
@@ -71,7 +71,7 @@ def _rules(
 ) -> Manifest:
     jobs = {controller.pods.job: controller.installed.namespace for controller in found}
     alerts = [
-        _down(sorted({_FLUX, *(item.namespace for item in installed)})),
+        _down(sorted({FLUX, *(item.namespace for item in installed)})),
         *_of_all(sorted(jobs), thresholds),
         *(_addresses(jobs[ADDRESSES]) if ADDRESSES in jobs else ()),
         *(_sessions() if sessions else ()),

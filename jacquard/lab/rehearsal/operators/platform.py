@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from components.render.add_ons.flux import NAMESPACE
 from jacquard.lab.rehearsal.operators.view import (
     PULL_LOGIN,
     PULL_LOGIN_KEY,
@@ -31,14 +32,14 @@ _GIVEN = {
 required by any simulated controller."""
 
 
-FLUX = "system:serviceaccount:flux-system:helm-controller"
+FLUX = f"system:serviceaccount:{NAMESPACE}:helm-controller"
 """User with which Flux installs the charts of the management cluster."""
 _RIGHTS = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRoleBinding",
-    "metadata": {"name": "cluster-reconciler-flux-system"},
+    "metadata": {"name": f"cluster-reconciler-{NAMESPACE}"},
     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-    "subjects": [{"kind": "ServiceAccount", "name": "helm-controller", "namespace": "flux-system"}],
+    "subjects": [{"kind": "ServiceAccount", "name": "helm-controller", "namespace": NAMESPACE}],
 }
 """Rights of Flux, as by ``flux install`` (fluxcd/flux2:manifests/rbac/reconciler.yaml)."""
 

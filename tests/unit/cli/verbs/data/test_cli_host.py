@@ -57,7 +57,7 @@ def test_without_free_hosts_spares_are_used_and_then_nodes_are_missing(invoke: I
     assert first.stdout.splitlines()[-8] == "a01-u01 is out of service in acme-train/train, which gets no other host"
     assert first.stderr == (
         "note: acme-train/train needs 1 host in a01, where no host is free; spares are in use, 10 of 10 nodes can run;"
-        " remove a host from out_of_service.yaml once it is repaired\n"
+        " return a host once it is repaired: jacquard host laptop HOST --to production --evidence FILE\n"
     )
     assert "9 of 10 nodes can run" in second.stderr
     checked = invoke("check", "laptop")
