@@ -21,7 +21,16 @@ import pulumi
 from components.lookups.references.table import references_table
 from components.lookups.references.walk import references
 from components.render.labels import FIELD_MANAGER
-from components.render.manifest import MANAGEMENT, OBJECT_SET, Json, Manifest, ManifestSet, Patch, Rendered
+from components.render.manifest import (
+    MANAGEMENT,
+    OBJECT_SET,
+    Json,
+    Manifest,
+    ManifestSet,
+    Patch,
+    Rendered,
+    provider_of_retained,
+)
 
 PACKAGE = "jacquard:components"
 """Package and module of every component's type token."""
@@ -35,6 +44,8 @@ OPERATORS = frozenset({"HelmRelease", "Kustomization"})
 _BUILT_IN: Mapping[tuple[str, str], tuple[str, ...]] = {("batch/v1", "Job"): ("condition=Complete",)}
 """Conditions that the vendor's provider waits for without an annotation. With one, it would wait for a failed Job until
 the timeout (pulumi-kubernetes:provider/pkg/await/job.go, provider/pkg/metadata/overrides.go)."""
+_OPTIONS = {"enableServerSideApply": "true", "enableConfigMapMutable": "true", "enableSecretMutable": "true"}
+"""Explicit values make the vendor's provider and the stand-in behave identically, independent of defaults."""
 _GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
 """Readiness outputs of awaited objects, by component."""
 
@@ -56,32 +67,42 @@ class Cluster:
     look: Look | None = None
     """Function that waits until an object is ready in the cluster; None to skip the check, as in a preview."""
     provider: pulumi.ProviderResource | None = None
-    """Provider of single objects from the user's program, such as a `pulumi_kubernetes.Provider`; None creates one."""
+    """Provider of single objects from the user's program, such as a `pulumi_kubernetes.Provider`; None creates one for
+    retained objects and one for all others. With a provider that rejects existing objects, a rollback to a retained
+    template fails; set ``upsert_existing_objects`` for it."""
 
     @cached_property
     def kubernetes(self) -> pulumi.ProviderResource:
         """Return the provider of single objects."""
         if self.provider is not None:
             return self.provider
-        # Explicit values make the vendor's provider and the stand-in behave identically, independent of defaults.
-        options = {
-            "enableServerSideApply": "true",
-            "enableConfigMapMutable": "true",
-            "enableSecretMutable": "true",
-        }
-        return self._provider("kubernetes", options, version("pulumi-kubernetes"))
+        return self._provider("kubernetes", self.name, _OPTIONS, version("pulumi-kubernetes"))
+
+    @cached_property
+    def retained(self) -> pulumi.ProviderResource:
+        """Return the provider of retained objects, which adopts an object that is declared again, as by a rollback.
+
+        The vendor's provider rejects other existing objects since 4.30
+        (pulumi-kubernetes:provider/pkg/await/await.go Creation).
+        """
+        if self.provider is not None:
+            return self.provider
+        options = {**_OPTIONS, "upsertExistingObjects": "true"}
+        return self._provider("kubernetes", provider_of_retained(self.name), options, version("pulumi-kubernetes"))
 
     @cached_property
     def object_sets(self) -> pulumi.ProviderResource:
         """Return the provider of object sets. It is created on first use, since each provider is a process."""
-        return self._provider("jacquard", {}, None)
+        return self._provider("jacquard", self.name, {}, None)
 
-    def _provider(self, package: str, options: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
+    def _provider(
+        self, package: str, name: str, options: Mapping[str, str], plugin: str | None
+    ) -> pulumi.ProviderResource:
         props: dict[str, Any] = {"kubeconfig": self._kubeconfig(), "clusterIdentifier": self.identifier, **options}
         if self.context is not None:
             props["context"] = self.context
         opts = pulumi.ResourceOptions(version=plugin, depends_on=list(self.depends_on))
-        return pulumi.ProviderResource(package, self.name, props, opts)
+        return pulumi.ProviderResource(package, name, props, opts)
 
     def _kubeconfig(self) -> str | pulumi.Output[str]:
         """Return the path of the kubeconfig.
@@ -267,12 +288,18 @@ def _resource(
         return ObjectSet(name, item, opts)
     opts = pulumi.ResourceOptions(
         parent=component,
-        provider=cluster.kubernetes,
+        provider=cluster.retained if item.retain else cluster.kubernetes,
         depends_on=needs,
         protect=item.protect or None,
         retain_on_delete=item.retain or None,
+        custom_timeouts=_timeouts(item),
     )
     return KubernetesObject(name, item, opts)
+
+
+def _timeouts(item: Manifest) -> pulumi.CustomTimeouts | None:
+    seconds = item.deletion_seconds
+    return None if seconds is None else pulumi.CustomTimeouts(delete=f"{seconds}s")
 
 
 def _patch(patch: Patch) -> Json:

@@ -45,10 +45,12 @@ class Registered:
     """``package/name`` of an explicit provider; otherwise empty."""
     protect: bool
     retain: bool
+    deletion_timeout: str
+    """Custom timeout of a deletion; empty for the provider's."""
     dependencies: frozenset[str]
+    """Names of the dependencies of the resource, explicit or implied by its inputs."""
     callers: list[str]
     """URIs of the files of the recorded call stack, innermost first."""
-    """Names of the dependencies of the resource, explicit or implied by its inputs."""
 
 
 Run = Callable[..., list[Registered]]
@@ -97,6 +99,7 @@ def _registered(request: Any, inputs: dict[str, Any]) -> Registered:
         provider=f"{provider[2].rsplit(':', 1)[-1]}/{provider[3]}" if len(provider) > 3 else "",
         protect=request.protect,
         retain=request.retainOnDelete,
+        deletion_timeout=request.customTimeouts.delete,
         dependencies=frozenset(_name(urn) for urn in request.dependencies),
         callers=[frame.pc.uri for frame in request.stackTrace.frames],
     )

@@ -13,6 +13,8 @@ OBJECT_SET = "ObjectSet"
 
 Json: TypeAlias = Mapping[str, Any]
 
+_RETAINED = "/retained"
+"""End of the name of the provider of retained objects; no cluster has such a name."""
 _AWAITABLE = re.compile(r"condition=[^=]+(=[^=]+)?|jsonpath=\{[^{}]+\}(=.+)?")
 
 
@@ -47,6 +49,16 @@ class Readiness(Struct):
             raise ValueError("\n".join(problems))
 
 
+def provider_of_retained(cluster: str) -> str:
+    """Return the name of the Pulumi provider of retained objects in ``cluster``."""
+    return f"{cluster}{_RETAINED}"
+
+
+def cluster_of_provider(name: str) -> str:
+    """Return the cluster to which the Pulumi provider ``name`` applies objects."""
+    return name.removesuffix(_RETAINED)
+
+
 class Manifest(Struct):
     """Complete Kubernetes object, with the cluster that it belongs to."""
 
@@ -56,6 +68,8 @@ class Manifest(Struct):
     retain: bool = False
     """Whether the object is retained in the cluster when it is removed from the program, such as templates that
     machines may still refer to."""
+    deletion_seconds: int | None = None
+    """Time in which a deletion may end; None for the provider's default, ten minutes."""
     protect: bool = False
     """Whether deletion and replacement are rejected, for example of data stores and clusters of tenants."""
     after: tuple[tuple[str, str], ...] = ()

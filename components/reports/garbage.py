@@ -1,8 +1,10 @@
-"""Retained templates, and the objects that still refer to these templates.
+"""Retained templates and golden volumes, and the objects that still refer to these templates.
 
 A template is retained in its cluster when its MachineDeployment refers to a newer template, because MachineSets of
 older nodes still create Machines from the old template. A template without any reference from a MachineSet, a
 MachineDeployment or the data stays unused, because its name is the digest of its content.
+
+The golden volume of an earlier image version is retained, because machines that were not restarted still read it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,8 +14,9 @@ from components.inputs.manifests import manifests
 from components.lookups.slices import SliceKind, slices
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.pools.metal3 import DATA_TEMPLATE
+from components.render.vms.vm_images import GOLDEN
 from components.specs.environment import Environment
 from components.specs.struct import Struct
 
@@ -22,9 +25,10 @@ USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v
 """Kinds of objects that refer to templates by name."""
 
 
-class Template(Struct, order=True):
-    """Template in a cluster; it may be deleted if nothing uses it."""
+class Retained(Struct, order=True):
+    """Template or golden volume in a cluster; it may be deleted if nothing uses it."""
 
+    cluster: str
     namespace: str
     kind: str
     name: str
@@ -32,13 +36,30 @@ class Template(Struct, order=True):
     uid: str
     resource_version: str
     used_by: tuple[str, ...]
-    """User of the template: ``MachineSet <name>``, or ``the data``; empty for an unused template."""
-    image: str
-    """Golden image, from a label of the template."""
+    """Users of the object: ``MachineSet <name>``, or ``the data``; empty for an unused object."""
+    image: str = ""
+    """Golden image, from a label of a template; empty for a golden volume, which has the version in its name."""
 
     def __str__(self) -> str:
-        """Return kind, namespace and name."""
-        return f"{self.kind} {self.namespace}/{self.name}"
+        """Return kind, namespace and name, with the tenant's cluster."""
+        place = "" if self.cluster == MANAGEMENT else f" in {self.cluster}"
+        return f"{self.kind} {self.namespace}/{self.name}{place}"
+
+    @classmethod
+    def of(cls, cluster: str, body: Json, used_by: Iterable[str], image: str = "") -> "Retained":
+        """Return an object of ``cluster`` with its users."""
+        metadata = body["metadata"]
+        return cls(
+            cluster=cluster,
+            namespace=metadata["namespace"],
+            kind=body["kind"],
+            name=metadata["name"],
+            api_version=body["apiVersion"],
+            uid=metadata["uid"],
+            resource_version=metadata["resourceVersion"],
+            used_by=tuple(used_by),
+            image=image,
+        )
 
 
 def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
@@ -48,7 +69,7 @@ def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
     return (*filter(None, [metal.machine_template, metal.data_template]), control_planes.bootstrap_template)
 
 
-def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Template]:
+def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Retained]:
     """Return the templates that Jacquard created, sorted, each with its user.
 
     Args:
@@ -63,7 +84,27 @@ def judged(environment: Environment, templates: Iterable[Json], users: Iterable[
             used.setdefault(key, set()).add(f"{body['kind']} {body['metadata']['name']}")
     for item in _declared(environment):
         used.setdefault((item.namespace or "", item.kind, item.name), set()).add("the data")
-    return sorted(_template(body, used) for body in templates if _is_ours(body))
+    return sorted(_template(body, used) for body in templates if is_ours(body) and _is_of_pool(body))
+
+
+def golden_volumes(environment: Environment, cluster: str) -> frozenset[str]:
+    """Return the names of the golden volumes that the data of ``cluster`` declare."""
+    [part] = (part for part in slices(environment) if part.kind is SliceKind.CLUSTER and part.subject == cluster)
+    return frozenset(
+        item.name for item in manifests(environment, part) if isinstance(item, Manifest) and is_golden(item.body)
+    )
+
+
+def is_golden(body: Json) -> bool:
+    """Return whether a DataVolume is a golden volume."""
+    return GOLDEN in (body["metadata"].get("annotations") or {})
+
+
+def is_ours(body: Json) -> bool:
+    """Return whether Jacquard created an object that is not being deleted."""
+    metadata = body["metadata"]
+    ours = (metadata.get("labels") or {}).get(keys.MANAGED_BY) == keys.FIELD_MANAGER
+    return ours and metadata.get("deletionTimestamp") is None
 
 
 def _referred(body: Json) -> Iterator[tuple[str, str, str]]:
@@ -81,23 +122,11 @@ def _declared(environment: Environment) -> Iterator[Manifest]:
             yield from (item for item in manifests(environment, part) if isinstance(item, Manifest) and item.retain)
 
 
-def _is_ours(body: Json) -> bool:
-    labels = body["metadata"].get("labels") or {}
-    is_going = body["metadata"].get("deletionTimestamp") is not None
-    of_pool = not labels.keys().isdisjoint((keys.GROUP, keys.POOL))
-    return labels.get(keys.MANAGED_BY) == keys.FIELD_MANAGER and of_pool and not is_going
+def _is_of_pool(body: Json) -> bool:
+    return not body["metadata"]["labels"].keys().isdisjoint((keys.GROUP, keys.POOL))
 
 
-def _template(body: Json, used: Mapping[tuple[str, str, str], set[str]]) -> Template:
+def _template(body: Json, used: Mapping[tuple[str, str, str], set[str]]) -> Retained:
     metadata = body["metadata"]
-    namespace, kind, name = metadata["namespace"], body["kind"], metadata["name"]
-    return Template(
-        namespace=namespace,
-        kind=kind,
-        name=name,
-        api_version=body["apiVersion"],
-        uid=metadata["uid"],
-        resource_version=metadata["resourceVersion"],
-        used_by=tuple(sorted(used.get((namespace, kind, name), ()))),
-        image=metadata["labels"].get(keys.IMAGE, ""),
-    )
+    users = used.get((metadata["namespace"], body["kind"], metadata["name"]), ())
+    return Retained.of(MANAGEMENT, body, sorted(users), metadata["labels"].get(keys.IMAGE, ""))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from components.render.manifest import cluster_of_provider
 from components.specs.struct import Struct
 from jacquard.engine.urns import Urn, is_object
 
@@ -119,13 +120,13 @@ def identity(provider: str, inputs: Json) -> Identity | None:
         return None
     group = str(inputs.get("apiVersion") or "").rpartition("/")[0]
     # The URN is followed by an id, which changes when the provider is replaced.
-    owner = "::".join(provider.split("::")[:4])
+    owner = cluster_of_provider("::".join(provider.split("::")[:4]))
     return owner, group, str(kind), str(metadata.get("namespace") or ""), str(metadata["name"])
 
 
 def cluster_of(provider: str) -> str:
     """Return the cluster of a provider, from its URN."""
-    return "::".join(provider.split("::")[3:4])
+    return cluster_of_provider("::".join(provider.split("::")[3:4]))
 
 
 def forcing(metadata: Json) -> Iterator[str]:

@@ -13,7 +13,7 @@ from components.lookups.pools import clusters
 from components.lookups.slices import slices
 from components.render import labels
 from components.render.manifest import MANAGEMENT, Manifest, ManifestSet
-from components.reports.garbage import template_kinds
+from components.reports.garbage import is_golden, template_kinds
 from components.specs.environment import Environment
 from components.specs.struct import Struct
 from jacquard.observe.differing import compared, is_ours, manager_of
@@ -26,6 +26,15 @@ from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef
 _WORKERS = 8
 """Maximum number of parallel requests to an API server, and of clusters that are compared in parallel."""
 _MARK = f"{labels.MANAGED_BY}={labels.FIELD_MANAGER}"
+_RETAINED = frozenset(
+    {
+        "instancetype.kubevirt.io/VirtualMachineClusterInstancetype",
+        "instancetype.kubevirt.io/VirtualMachineClusterPreference",
+        "provisioning.dpu.nvidia.com/BFB",
+        "provisioning.dpu.nvidia.com/DPUFlavor",
+    }
+)
+"""Kinds with a digest of the content in the name, of which earlier objects stay in their cluster."""
 Identity: TypeAlias = tuple[str, str, str]
 """Kind as ``<group>/<Kind>``, namespace and name."""
 
@@ -60,7 +69,7 @@ def drift(environment: Environment, connect: Callable[[Environment, str], ApiSer
     declared |= {placed.cluster.name: [] for placed in clusters(environment)}
     for item in _declared(environment):
         declared.setdefault(item.manifest.cluster, []).append(item)
-    retained = {_kind(version, kind) for version, kind in template_kinds(environment)}
+    retained = {*_RETAINED, *(_kind(version, kind) for version, kind in template_kinds(environment))}
 
     def look(cluster: str) -> ClusterDrift:
         try:
@@ -170,7 +179,7 @@ class _Comparison:
             return None
 
     def _strays(self, wanted: Mapping[Identity, Declared], marked: Mapping[Identity, Object]) -> Iterator[ObjectDrift]:
-        """Yield undeclared objects with Jacquard's mark, except old templates and objects owned by a controller."""
+        """Yield undeclared objects with Jacquard's mark, except retained ones and objects owned by a controller."""
         for identity, live in marked.items():
             owners = live["metadata"].get("ownerReferences") or []
             if identity in wanted or any(owner.get("controller") for owner in owners):
@@ -179,7 +188,7 @@ class _Comparison:
                 managers = sorted({str(entry["manager"]) for entry in live["metadata"].get("managedFields") or ()})
                 drift = self._drift(identity, What.FOREIGN)
                 yield drift.model_copy(update={"note": f"written by {', '.join(managers) or 'an unknown manager'}"})
-            elif identity[0] not in self._retained:
+            elif identity[0] not in self._retained and not is_golden(live):
                 yield self._drift(identity, What.LEFT_OVER)
 
     def _drift(self, identity: Identity, what: What) -> ObjectDrift:

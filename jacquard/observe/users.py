@@ -1,7 +1,8 @@
-"""Finds the users of a storage class or a VM image: claims, disks and machines of any creator.
+"""Finds the users of a storage class, a VM image or a queue: claims, disks, machines and jobs of any creator.
 
 Kubernetes and CDI allow the deletion of a class or image in use. Afterwards, claims of the class and disks cloned from
-the image wait forever.
+the image wait forever. Kueue keeps a deleted queue until its last admitted job has finished
+(KUEUE:pkg/controller/core/clusterqueue_controller.go), so that the engine's deletion fails after ten minutes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +14,8 @@ from jacquard.providers.kube import ApiError, ApiServer
 from jacquard.providers.kube.objects import dig
 
 CLASS, DISK, SOURCE = "storage.k8s.io/StorageClass", "cdi.kubevirt.io/DataVolume", "cdi.kubevirt.io/DataSource"
-USED = frozenset({CLASS, DISK, SOURCE})
+QUEUE = "kueue.x-k8s.io/ClusterQueue"
+USED = frozenset({CLASS, DISK, SOURCE, QUEUE})
 """Kinds, with their group, whose users this module finds."""
 _CDI = "cdi.kubevirt.io/v1beta1"
 USERS: tuple[Kind, ...] = (
@@ -22,6 +24,7 @@ USERS: tuple[Kind, ...] = (
     (_CDI, "DataSource"),
     ("kubevirt.io/v1", "VirtualMachine"),
     ("pool.kubevirt.io/v1beta1", "VirtualMachinePool"),
+    ("kueue.x-k8s.io/v1beta1", "Workload"),
 )
 """Kinds of users."""
 
@@ -106,16 +109,23 @@ def _owner(objects: Mapping[Name, Object], name: Name) -> Name:
 def _refers(body: Object) -> Iterator[Name]:
     """Yield the objects that an object uses as class, content or disks."""
     namespace, spec = key(body)[0], body.get("spec") or {}
+    if (queue := dig(body, "status", "admission", "clusterQueue")) and not _is_finished(body):
+        yield QUEUE, "", queue
     if body["kind"] == "VirtualMachinePool":
         spec = dig(spec, "virtualMachineTemplate", "spec") or {}
     if named := spec.get("storageClassName"):
         yield CLASS, "", named
     for disk in (spec, *(dig(template, "spec") or {} for template in spec.get("dataVolumeTemplates") or ())):
         yield from _content(disk, namespace)
-    for volume in dig(spec, "template", "spec", "volumes") or ():
+    for volume in dig(spec, "template", "spec", "volumes") or spec.get("volumes") or ():
         claim = dig(volume, "persistentVolumeClaim", "claimName") or dig(volume, "dataVolume", "name")
         if claim := claim or dig(volume, "ephemeral", "persistentVolumeClaim", "claimName"):
             yield DISK, namespace, claim
+
+
+def _is_finished(workload: Object) -> bool:
+    conditions = dig(workload, "status", "conditions") or ()
+    return any(item["type"] == "Finished" and item["status"] == "True" for item in conditions)
 
 
 def _content(disk: Object, namespace: str) -> Iterator[Name]:

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from pulumi.runtime.proto import analyzer_pb2
 
-from components.render.manifest import MANAGEMENT
+from components.render.manifest import MANAGEMENT, cluster_of_provider
 from jacquard.providers.objectset.patch_bodies import bodies
 from jacquard.providers.rpc.values import decode
 from policies.facts import PROVIDER, REFERENCE, RESOURCE, UNKNOWN, Fact, object_fact
@@ -77,4 +77,4 @@ def _source(resource: Resource) -> str:
 
 
 def _cluster(resource: Resource) -> str:
-    return resource.provider.name or MANAGEMENT
+    return cluster_of_provider(resource.provider.name) or MANAGEMENT

@@ -11,11 +11,12 @@ from components.render.objects import given, manifest
 from components.render.platform_pods import address_request
 from components.render.vms.vm_images import CDI, NAMESPACE, root_volume
 from components.render.vms.vm_placement import tolerating
+from components.render.vms.vm_sizes import WINDOWS_SHUTDOWN_SECONDS
 from components.render.vms.vm_volumes import storage
 from components.specs.base import Address
 from components.specs.pools.node_pool import TaintSpec
 from components.specs.storage.storage import StorageClassSpec
-from components.specs.struct import Struct
+from components.specs.struct import Struct, replace
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import ROOT, VirtualMachineSpec, VmImage, VmUserSpec, VolumeSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmSizeSpec
@@ -73,20 +74,22 @@ def virtual_machine(
         **given(dataVolumeTemplates=_managed_volumes(machine)),
         "template": {"metadata": {"labels": label}, "spec": _template(machine, taints)},
     }
-    if spec.count is None:
-        yield manifest(
-            "kubevirt.io/v1",
-            "VirtualMachine",
-            spec.name,
-            namespace=NAMESPACE,
-            labels=label,
-            cluster=cluster,
-            spec=body,
-        )
-    else:
-        yield _fleet(cluster, spec.name, spec.count, body)
+    machines = _single(cluster, spec.name, body) if spec.count is None else _fleet(cluster, spec.name, spec.count, body)
+    yield replace(machines, deletion_seconds=_deletion_seconds(machine))
     if machine.public_address is not None:
         yield _public_address(cluster, spec, machine.public_address, machine.host_name)
+
+
+def _deletion_seconds(machine: Machine) -> int | None:
+    """Return the time in which KubeVirt deletes a machine, whose finalizer stays until the guest is shut down."""
+    return WINDOWS_SHUTDOWN_SECONDS + 600 if machine.image.os is GuestSystem.WINDOWS else None
+
+
+def _single(cluster: str, name: str, body: dict[str, Any]) -> Manifest:
+    label = {keys.VIRTUAL_MACHINE: name}
+    return manifest(
+        "kubevirt.io/v1", "VirtualMachine", name, namespace=NAMESPACE, labels=label, cluster=cluster, spec=body
+    )
 
 
 def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifest:

@@ -84,6 +84,10 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
         root_volume(image, root),
         namespace=NAMESPACE,
         annotations={GOLDEN: "true"},
+        # Machines that were not restarted map the volume of an earlier version. Its claim would terminate as long as
+        # they run, and no pod on a terminating claim is scheduled, such as the target of their migration
+        # (kubernetes/kubernetes:pkg/scheduler/framework/plugins/volumebinding/volume_binding.go).
+        retain=True,
         cluster=cluster,
         spec={
             "source": _image_source(image),

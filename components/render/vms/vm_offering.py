@@ -136,6 +136,8 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 "commonInstancetypesDeployment": {"enabled": False},
                 "instancetype": {"referencePolicy": "reference"},
                 "evictionStrategy": EVICTION.value,
+                # By default, KubeVirt applies another size to a running machine, which it migrates for this.
+                "vmRolloutStrategy": "Stage",
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
                 **given(
                     # TPM and firmware state of Windows are on shared storage, like golden volumes, to allow migration.

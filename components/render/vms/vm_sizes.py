@@ -8,6 +8,8 @@ from components.render.objects import digest, given, manifest
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_sizes import LEAST_WINDOWS_CPUS, LEAST_WINDOWS_MEMORY, VmSizeSpec
 
+WINDOWS_SHUTDOWN_SECONDS = 3600
+"""Time in which Windows may shut down, such as during an update; then the machine is killed."""
 _API = "instancetype.kubevirt.io/v1beta1"
 _LINUX: dict[str, Any] = {
     "devices": {"preferredDiskBus": "virtio", "preferredInterfaceModel": "virtio", "preferredRng": {}},
@@ -48,7 +50,7 @@ _WINDOWS: dict[str, Any] = {
         "preferredSmm": {"enabled": True},
     },
     "firmware": {"preferredEfi": {"secureBoot": True, "persistent": True}},
-    "preferredTerminationGracePeriodSeconds": 3600,
+    "preferredTerminationGracePeriodSeconds": WINDOWS_SHUTDOWN_SECONDS,
     "requirements": {"cpu": {"guest": LEAST_WINDOWS_CPUS}, "memory": {"guest": LEAST_WINDOWS_MEMORY}},
 }
 _PREFERENCES = {GuestSystem.LINUX: _LINUX, GuestSystem.WINDOWS: _WINDOWS}

@@ -1,60 +1,73 @@
-"""``jacquard gc``: deletes unreferenced templates of earlier rollouts."""
+"""``jacquard gc``: deletes unreferenced templates of earlier rollouts, and golden volumes of earlier image versions."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from components.lookups.pools import clusters
 from components.render.manifest import MANAGEMENT
-from components.reports.garbage import USERS, Template, judged, template_kinds
+from components.reports.garbage import USERS, Retained, judged, template_kinds
+from components.specs.environment import Environment
+from components.specs.reading.problems import listed
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
-from jacquard.cli.errors import Stop
+from jacquard.cli.errors import ExitCode, Stop
 from jacquard.engine import locks
+from jacquard.observe.golden_volumes import retained_volumes
 from jacquard.observe.objects import Kind, Object
 from jacquard.observe.observation import connect
+from jacquard.observe.users import UnreadableError
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 
-_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; list the unreferenced templates.")]
+_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; list the unreferenced objects.")]
 
 
 def gc(
     environment: arguments.Env, *, dry_run: _DryRunOption = False, output: arguments.FormatOption = Format.TEXT
 ) -> None:
-    """Delete unreferenced templates of earlier rollouts.
+    """Delete unreferenced templates and golden volumes of earlier rollouts.
 
     After a rollout, the old node templates stay in the management cluster, because MachineSets may still create
     machines from them. Deletes templates of Jacquard that no MachineDeployment, no MachineSet and no data reference.
-    Exits with 1 if a template could not be deleted, and with 7 if the management cluster cannot be read.
+    Golden volumes of earlier image versions stay in their clusters, because VMs that were not restarted use them.
+    Deletes those that no VM, no pod, no other volume and no data use. Exits with 1 if an object could not be deleted,
+    and with 7 if a cluster cannot be read.
     """
     spec = data.checked(environment)
     with locks.exclusively(environment, "gc"):
         api = connect(spec, MANAGEMENT)
-        templates = judged(spec, *_read(api, template_kinds(spec)))
-        unused = [template for template in templates if not template.used_by]
-        failed = {} if dry_run else collect(api, unused)
+        found = judged(spec, *_read(api, template_kinds(spec)))
+        volumes, unread = _volumes(spec)
+        found += volumes
+        unused = [item for item in found if not item.used_by]
+        failed = {} if dry_run else collect(spec, unused)
     if output is Format.JSON:
-        print_json(to_json(environment, templates, failed, dry_run=dry_run))
+        print_json(to_json(environment, found, failed, unread, dry_run=dry_run))
     else:
-        show(environment, templates, failed, dry_run=dry_run)
+        show(environment, found, failed, unread, dry_run=dry_run)
     if failed:
-        msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run the command again"
+        msg = f"{environment}: {plural(len(failed), 'object')} could not be deleted; run the command again"
         raise Stop(msg)
+    if unread:
+        msg = f"{environment}: the golden volumes of clusters that cannot be read are unknown: {listed(unread)}"
+        raise Stop(msg, ExitCode.UNREACHABLE)
 
 
-def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str]:
-    """Delete ``templates`` and return the remaining ones with the reasons.
+def collect(environment: Environment, unused: Iterable[Retained]) -> dict[Retained, str]:
+    """Delete objects and return the remaining ones with the reasons.
 
-    Templates that were changed or recreated since they were read are not deleted.
+    Objects that were changed or recreated since they were read are not deleted.
     """
     failed = {}
-    for template in templates:
-        ref = ObjectRef(template.api_version, template.kind, template.name, template.namespace)
+    for item in unused:
+        ref = ObjectRef(item.api_version, item.kind, item.name, item.namespace)
         try:
-            api.delete(ref, uid=template.uid, resource_version=template.resource_version)
+            connect(environment, item.cluster).delete(ref, uid=item.uid, resource_version=item.resource_version)
         except ApiError as error:
-            failed[template] = str(error)
+            failed[item] = str(error)
     return failed
 
 
@@ -64,30 +77,47 @@ def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Obj
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]
 
 
-def to_json(
-    environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool
-) -> dict[str, Any]:
-    """Return the result as data; ``failed`` contains the reason for each template that could not be deleted."""
+def _volumes(environment: Environment) -> tuple[list[Retained], dict[str, str]]:
+    """Return the golden volumes of all tenants' clusters, and the clusters that cannot be read with the reasons."""
+    found, unread = [], {}
+    for cluster in sorted(placed.cluster.name for placed in clusters(environment)):
+        try:
+            found += retained_volumes(environment, cluster, partial(connect, environment, cluster))
+        except UnreadableError as error:
+            unread[cluster] = str(error)
+    return found, unread
 
-    def row(template: Template) -> dict[str, Any]:
-        named = {"kind": template.kind, "namespace": template.namespace, "name": template.name}
-        return {**named, "image": template.image, "used_by": list(template.used_by), "error": failed.get(template)}
+
+def to_json(
+    environment: str, found: list[Retained], failed: dict[Retained, str], unread: dict[str, str], *, dry_run: bool
+) -> dict[str, Any]:
+    """Return the result as data; ``failed`` contains the reason for each object that could not be deleted."""
+
+    def row(item: Retained) -> dict[str, Any]:
+        named = {"cluster": item.cluster, "kind": item.kind, "namespace": item.namespace, "name": item.name}
+        return {**named, "image": item.image, "used_by": list(item.used_by), "error": failed.get(item)}
 
     return {
         "environment": environment,
         "dry_run": dry_run,
-        "unused": [row(template) for template in templates if not template.used_by],
-        "kept": [row(template) for template in templates if template.used_by],
+        "unused": [row(item) for item in found if not item.used_by],
+        "kept": [row(item) for item in found if item.used_by],
+        "unreachable": unread,
     }
 
 
-def show(environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool) -> None:
+def show(
+    environment: str, found: list[Retained], failed: dict[Retained, str], unread: dict[str, str], *, dry_run: bool
+) -> None:
     """Print the result as text."""
-    unused = [template for template in templates if not template.used_by]
-    kept, word = len(templates) - len(unused), "would be deleted" if dry_run else "deleted"
-    for template in unused:
-        why = failed.get(template)
-        result = f"not deleted: {why}" if why else f"{word}: no MachineDeployment, MachineSet or data references it"
-        stdout().print(Text(f"{template} ({template.image}) {result}"), soft_wrap=True)
+    unused = [item for item in found if not item.used_by]
+    kept, word = len(found) - len(unused), "would be deleted" if dry_run else "deleted"
+    for item in unused:
+        why = failed.get(item)
+        image = f" ({item.image})" if item.image else ""
+        result = f"not deleted: {why}" if why else f"{word}: no object and no data reference it"
+        stdout().print(Text(f"{item}{image} {result}"), soft_wrap=True)
+    for cluster, why in unread.items():
+        stdout().print(Text(f"cluster {cluster} cannot be read: {why}", "yellow"), soft_wrap=True)
     gone = len(unused) - len(failed)
-    stdout().print(Text(f"{environment}: {plural(gone, 'template')} {word}, {kept} in use"), soft_wrap=True)
+    stdout().print(Text(f"{environment}: {plural(gone, 'object')} {word}, {kept} in use"), soft_wrap=True)

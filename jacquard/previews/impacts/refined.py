@@ -18,7 +18,6 @@ from components.render.control_planes.etcd_backup import saved_at
 from components.render.network import ovn_services
 from components.render.network.dpus import HBN_CHART
 from components.render.pools.pool_rollout import waits_for_jobs
-from components.render.vms.vm_images import GOLDEN
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_key
 from components.specs.struct import replace
@@ -32,7 +31,6 @@ MOVED = "metadata.namespace"
 _HOST = "metal3.io/BareMetalHost"
 _CHART, _ON_DPUS = "source.toolkit.fluxcd.io/OCIRepository", frozenset({HBN_CHART, *ovn_services.CHARTS})
 _DPUS = "svc.dpu.nvidia.com/DPUDeployment"
-_DISK = "cdi.kubevirt.io/DataVolume"
 _RELEASE, _PATCHES = "helm.toolkit.fluxcd.io/HelmRelease", "spec.postRenderers"
 _ADDRESSES = "metallb.io/IPAddressPool"
 _SLURM = "slinky.slurm.net/Controller"
@@ -43,7 +41,6 @@ _IDLE = "No node runs on the host; it is registered, erased or flashed for its n
 _DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
 _BY_DPF = "DPF installs the chart on DPUs by its DPUServiceTemplate; no release refers to this source."
 _REMOVED = "No node runs on the host, which is removed together with its DPU."
-_IMAGE = "The image is deleted once no machine mounts it; disks that were cloned from it are separate volumes and stay."
 _EVICTED = (
     "Surplus nodes are drained without waiting for their jobs, and deleted: first Machines with the annotation"
     " cluster.x-k8s.io/delete-machine, then unhealthy ones, then the oldest. With scale_down: idle-only they wait."
@@ -116,9 +113,6 @@ class Refinement:
         return _with(change, row, Effect.REPLACED, why, Subject.CONTROL_PLANES)
 
     def _deleted(self, about: Scope, change: Change, row: Row) -> Change:
-        metadata = change.manifest.body["metadata"]
-        if change.kind == _DISK and GOLDEN in metadata.get("annotations", ()):
-            return _with(change, row, Effect.IN_PLACE, _IMAGE)
         if change.kind == ROLLOUT_GROUP and not self._has_nodes(change):
             return _with(change, row, Effect.NONE, _NO_NODES)
         if change.effect is Effect.UNKNOWN and about in self._unused:
@@ -201,7 +195,7 @@ def _only_added(change: Change) -> bool:
 
 def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
     update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
-    if why in (_ADDED, _BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
+    if why in (_ADDED, _BY_DPF, _IDLE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
         update["source"] = _SOURCE
     return replace(change, effect=effect, row=row.model_copy(update=update))
 

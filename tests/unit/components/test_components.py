@@ -15,7 +15,7 @@ from components.component import Component, ComponentArgs
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.concept import Concept, Made
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, Rendered, provider_of_retained
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
 from stacks.deploy import WAITS_FOR
@@ -78,12 +78,18 @@ def test_a_component_registers_exactly_the_objects_of_its_renderer(
         (
             type_token(item) if isinstance(item, Manifest) else "jacquard:index:ObjectSet",
             child_name(concept.name, item),
-            f"{'kubernetes' if isinstance(item, Manifest) else 'jacquard'}/{item.cluster}",
+            _provider(item),
             isinstance(item, Manifest) and item.protect,
             isinstance(item, Manifest) and item.retain,
         )
         for item in concept.render()
     )
+
+
+def _provider(item: Rendered) -> str:
+    if not isinstance(item, Manifest):
+        return f"jacquard/{item.cluster}"
+    return f"kubernetes/{provider_of_retained(item.cluster) if item.retain else item.cluster}"
 
 
 @pytest.mark.parametrize("module", CONCEPTS)

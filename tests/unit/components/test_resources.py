@@ -11,6 +11,7 @@ import pytest
 
 from components.render.manifest import Manifest, ManifestSet, Readiness, Rendered
 from components.resources import Cluster, child_name, type_token
+from components.specs.struct import replace
 from tests.support.engine.component_of_manifests import KUBECONFIGS, Group, children, manifest
 
 Run = Callable[..., list[Any]]
@@ -102,6 +103,31 @@ def test_providers_name_their_kubeconfig_and_their_cluster_for_ever(run: Run) ->
         "lab-thing-acme-x": "kubernetes/acme",
         "lab-objectset-inventory-rack-a01": "jacquard/management",
     }
+
+
+def test_a_retained_object_has_a_provider_that_adopts_it_when_it_is_declared_again(run: Run) -> None:
+    template = replace(manifest("Template", "x-1a2b3c"), retain=True)
+
+    registered = run(lambda: Group("lab", manifest("Thing", "x"), template))
+
+    ways = {
+        item.name: item.inputs.get("upsertExistingObjects")
+        for item in registered
+        if item.type == "pulumi:providers:kubernetes"
+    }
+    assert ways == {"management": None, "management/retained": "true"}
+    assert {name: (item.provider, item.retain) for name, item in children(registered).items()} == {
+        "lab-thing-x": ("kubernetes/management", False),
+        "lab-template-x-1a2b3c": ("kubernetes/management/retained", True),
+    }
+
+
+def test_a_slow_deletion_has_its_own_time_limit(run: Run) -> None:
+    machine = replace(manifest("Machine", "ledger"), deletion_seconds=4200)
+
+    found = children(run(lambda: Group("lab", machine)))["lab-machine-ledger"]
+
+    assert found.deletion_timeout == "4200s"
 
 
 def test_a_provider_names_the_context_of_the_region(run: Run) -> None:

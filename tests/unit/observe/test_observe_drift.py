@@ -116,6 +116,7 @@ def test_undeclared_objects_of_ours_and_foreign_ones_with_our_marks_are_distingu
 
 def test_old_templates_and_children_of_controllers_are_no_drift(laptop: Environment, servers: Servers) -> None:
     stray(servers, "Metal3MachineTemplate", "jacquard")
+    stray(servers, "BFB", "jacquard")
     stray(servers, "MachineDeployment", "manager", ownerReferences=[{"controller": True}])
 
     assert look(laptop, servers).objects == ()

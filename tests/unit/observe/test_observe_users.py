@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jacquard.observe.users import CLASS, DISK, SOURCE, Name, UnreadableError, users, using
+from jacquard.observe.users import CLASS, DISK, QUEUE, SOURCE, Name, UnreadableError, users, using
 from jacquard.providers.kube import ApiServer, KubeconfigError
 from tests.support.objects.live_objects import obj
 
@@ -14,6 +14,7 @@ CDI, KUBEVIRT, POOL = "cdi.kubevirt.io/v1beta1", "kubevirt.io/v1", "pool.kubevir
 GOLDEN: Name = (DISK, "virtual-machines", "debian-1")
 IMAGE: Name = (SOURCE, "virtual-machines", "debian")
 SHARED: Name = (CLASS, "", "shared")
+TEAM: Name = (QUEUE, "", "research")
 FROM_IMAGE = {"sourceRef": {"kind": "DataSource", "name": "debian", "namespace": "virtual-machines"}}
 
 
@@ -32,6 +33,11 @@ def machine(**template: Any) -> dict[str, Any]:
 
 def disk(**spec: Any) -> dict[str, Any]:
     return obj(CDI, "DataVolume", "data", spec)
+
+
+def job(condition: str) -> dict[str, Any]:
+    status = {"admission": {"clusterQueue": "research"}, "conditions": [{"type": condition, "status": "True"}]}
+    return {**obj("kueue.x-k8s.io/v1beta1", "Workload", "job-a", {}), "status": status}
 
 
 def matches_none(_: Name) -> bool:
@@ -61,15 +67,21 @@ MAPPING = {"ephemeral": {"persistentVolumeClaim": {"claimName": "debian-1"}}}
         (disk(**FROM_GOLDEN), GOLDEN),
         (obj(CDI, "DataSource", "mine", FROM_GOLDEN), GOLDEN),
         (machine(template={"spec": {"volumes": [MAPPING]}}), GOLDEN),
+        (obj(KUBEVIRT, "VirtualMachineInstance", "desk", {"volumes": [MAPPING]}, namespace="virtual-machines"), GOLDEN),
+        (job("Admitted"), TEAM),
     ],
 )
 def test_referring_objects_are_users(body: dict[str, Any], used: Name) -> None:
-    others = [one for one in (SHARED, IMAGE, GOLDEN) if one != used]
+    others = [one for one in (SHARED, IMAGE, GOLDEN, TEAM) if one != used]
 
     assert using([body], used, matches_none) == (
         f"{body['kind']} {body['metadata']['namespace']}/{body['metadata']['name']}",
     )
-    assert [using([body], one, matches_none) for one in others] == [(), ()]
+    assert [using([body], one, matches_none) for one in others] == [(), (), ()]
+
+
+def test_a_finished_job_is_no_user_of_its_queue() -> None:
+    assert using([job("Finished")], TEAM, matches_none) == ()
 
 
 def test_a_claim_of_a_machines_disk_is_reported_by_the_machine() -> None:

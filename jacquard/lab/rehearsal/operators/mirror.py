@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
-from enum import Enum
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from urllib3.exceptions import HTTPError
@@ -28,13 +28,13 @@ _LOG = logging.getLogger("operators")
 class Mirror:
     """The objects of one API server; each kind is listed on first use and watched from then on.
 
-    After its timeout, a watch continues from its last version on the next use. If it ends earlier, such as with its
-    server or its kind, or if the server no longer has that version, the next use lists the kind again.
+    After its timeout, a watch continues from its last version. If it ends earlier, such as with its server or its kind,
+    or if the server no longer has that version, the next use lists the kind again.
 
     Args:
         api: Client for lists.
         watching: Client of the same server with a connection for each kind and a timeout above `WATCH_SECONDS`.
-        changed: Set when a watch reports a change or ends.
+        changed: Set when a watch reports a change, or misses changes.
     """
 
     def __init__(self, api: ApiServer, watching: ApiServer, changed: threading.Event | None = None) -> None:
@@ -50,9 +50,8 @@ class Mirror:
             KindNotFound: The server does not serve the kind (yet).
         """
         watched = self._watched.get((api_version, kind))
-        if watched is None or watched.state is _State.LOST:
+        if watched is None or watched.is_lost:
             watched = self._watched[api_version, kind] = self._listed(api_version, kind)
-        if watched.state is _State.PAUSED:
             self._follow(api_version, kind, watched)
         return watched.objects()
 
@@ -75,24 +74,21 @@ class Mirror:
         path = self._api.resource(api_version, kind).collection(None)
         # Bookmarks keep the version recent for kinds that rarely change.
         query = {"watch": True, "allowWatchBookmarks": True, "timeoutSeconds": WATCH_SECONDS}
-        watched.state = _State.RUNNING
-        events = self._watching.lines(path, {**query, "resourceVersion": watched.version})
+        watching, mirror = self._watching, weakref.ref(self)
+
+        def events() -> Iterable[Any] | None:
+            read = mirror() is not None
+            return watching.lines(path, {**query, "resourceVersion": watched.version}) if read else None
+
         threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
-
-
-class _State(Enum):
-    RUNNING = "running"
-    PAUSED = "paused"
-    """No watch runs, and one from the last version would miss no change."""
-    LOST = "lost"
-    """Changes may be missed."""
 
 
 class _Watched:
     """The objects of one kind since they were listed."""
 
     def __init__(self, listed: Iterable[dict[str, Any]], version: str, changed: threading.Event) -> None:
-        self.state = _State.PAUSED
+        self.is_lost = False
+        """Whether changes may be missed."""
         self.version = version
         self._notify = changed
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
@@ -114,21 +110,22 @@ class _Watched:
                 self._objects[_key(answer)] = sealed(answer)
                 self._sorted = None
 
-    def follow(self, events: Iterable[Any]) -> None:
-        """Process events until the watch ends."""
-        start, after = time.monotonic(), _State.LOST
+    def follow(self, events: Callable[[], Iterable[Any] | None]) -> None:
+        """Process the events of one watch after the other, until changes may be missed or ``events`` returns None."""
         try:
-            for event in events:
-                if event["type"] == "ERROR":  # the requested version is too old, or the server ended the watch
-                    break
-                self._take(event["type"], event["object"])
-            else:
+            while (found := events()) is not None:
+                start = time.monotonic()
+                for event in found:
+                    if event["type"] == "ERROR":  # the requested version is too old, or the server ended the watch
+                        return
+                    self._take(event["type"], event["object"])
                 # A server that stops also ends its watches, and may have other data when it returns.
-                after = _State.PAUSED if time.monotonic() - start >= WATCH_SECONDS else _State.LOST
+                if time.monotonic() - start < WATCH_SECONDS:
+                    return
         except (ApiError, HTTPError, ValueError) as error:
             _LOG.debug("a watch ended: %s", error)
         finally:
-            self.state = after
+            self.is_lost = True
             self._notify.set()
 
     def _take(self, event_type: str, item: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""``jacquard gc``: deleted and kept templates with reasons; all other objects are untouched."""
+"""``jacquard gc``: deleted and kept templates and golden volumes with reasons; all other objects are untouched."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,9 @@ class FakeApi:
             raise KindNotFound(version, kind)
         return self.objects[kind]
 
+    def each(self, version: str, kind: str) -> Iterator[Object]:
+        yield from self.list(version, kind)
+
     def delete(self, ref: ObjectRef, *, uid: str, resource_version: str) -> bool:
         if ref.name == self.refuses:
             raise ApiError(409, "Conflict", "the object has been modified")
@@ -91,8 +94,8 @@ def test_unreferenced_templates_are_deleted_with_preconditions(invoke: Invoke, a
 
     assert (result.exit_code, result.output.splitlines()) == (
         0,
-        [f"{name} (gpu-2026.9.1) deleted: no MachineDeployment, MachineSet or data references it" for name in OLD]
-        + ["laptop: 2 templates deleted, 4 in use"],
+        [f"{name} (gpu-2026.9.1) deleted: no object and no data reference it" for name in OLD]
+        + ["laptop: 2 objects deleted, 4 in use"],
     )
     assert api.deleted == [(name, "uid-old", "7") for name in OLD]
 
@@ -166,7 +169,7 @@ def test_foreign_and_terminating_objects_are_kept(invoke: Invoke, api: FakeApi, 
 
     result = invoke("gc", "laptop")
 
-    assert (result.output, api.deleted) == ("laptop: 0 templates deleted, 4 in use\n", [])
+    assert (result.output, api.deleted) == ("laptop: 0 objects deleted, 4 in use\n", [])
 
 
 def test_a_template_changed_meanwhile_is_kept_and_fails_the_command(invoke: Invoke, api: FakeApi) -> None:
@@ -176,7 +179,7 @@ def test_a_template_changed_meanwhile_is_kept_and_fails_the_command(invoke: Invo
 
     assert result.exit_code == 1
     assert "Metal3MachineTemplate acme-train/old (gpu-2026.9.1) not deleted: " in result.stdout
-    assert result.stderr == "error: laptop: 2 templates could not be deleted; run the command again\n"
+    assert result.stderr == "error: laptop: 2 objects could not be deleted; run the command again\n"
 
 
 def test_nothing_is_unused_if_users_are_unknown(invoke: Invoke, api: FakeApi) -> None:

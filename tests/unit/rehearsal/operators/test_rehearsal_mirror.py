@@ -127,22 +127,36 @@ def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
 
 def test_after_its_timeout_a_watch_continues_from_its_last_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jacquard.lab.rehearsal.operators.mirror.WATCH_SECONDS", 0)
-    server = Server("a")
-    mirror = mirrored(server)
+    server, changed = Server("a"), threading.Event()
+    mirror = Mirror(server, server, changed)  # type: ignore[arg-type]  # as much of a server as a mirror asks
     names(mirror)
-    server.tell("ADDED", "b", 8)
     server.events.put({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "12"}}})
     server.events.put(END)
 
-    await_that(lambda: names(mirror) == ["a", "b"] and len(server.asked) == 3)
+    await_that(lambda: len(server.asked) == 3)
 
     assert [(one.get("limit"), one["resourceVersion"]) for one in server.asked[1:]] == [(None, "7"), (None, "12")]
+    assert not changed.is_set(), "readers are notified although nothing changed"
     server.tell("ADDED", "c", 13)
-    await_that(lambda: names(mirror) == ["a", "b", "c"])
-    server.events.put(BROKEN)
+    await_that(lambda: names(mirror) == ["a", "c"])
     server.names = ("d",)
+    server.events.put(BROKEN)
     await_that(lambda: names(mirror) == ["d"])
+    server.events.put(BROKEN)
+
+
+def test_a_watch_ends_with_its_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jacquard.lab.rehearsal.operators.mirror.WATCH_SECONDS", 0)
+    server = Server("a")
+    mirror = mirrored(server)
+    names(mirror)
+    await_that(lambda: len(server.asked) == 2)
+
+    del mirror
     server.events.put(END)
+
+    await_that(lambda: not any(thread.name == f"watch {HOST[1]}" for thread in threading.enumerate()))
+    assert len(server.asked) == 2
 
 
 def test_waiting_readers_are_notified_of_changes_and_of_the_end_of_a_watch() -> None:
