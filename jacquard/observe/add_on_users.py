@@ -66,6 +66,11 @@ def _is_balanced(service: Object) -> bool:
     return spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
 
 
+def _has_its_finalizer(node: Object) -> bool:
+    """Return whether TopoLVM's agent has set its finalizer on a node, which only TopoLVM's controller removes."""
+    return "topolvm.io/node" in (dig(node, "metadata", "finalizers") or ())
+
+
 def _goes_by_figures(autoscaler: Object) -> bool:
     return any(metric.get("type") in _FIGURES for metric in dig(autoscaler, "spec", "metrics") or ())
 
@@ -86,6 +91,7 @@ _USERS: Mapping[str, _Users] = {
     "kueue": _every("kueue.x-k8s.io/v1beta1", "ClusterQueue", "LocalQueue"),
     "lws": _every("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "slurm-operator": _every("slinky.slurm.net/v1beta1", "Controller", "LoginSet", "NodeSet"),
+    "topolvm": _Users((("v1", "Node"),), _has_its_finalizer),
     "snapshot-controller": _every("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
 }
 """Users by chart; other charts have no users in the API."""

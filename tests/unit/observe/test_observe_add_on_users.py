@@ -59,6 +59,7 @@ def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str =
         ("lws", obj("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "a", {})),
         ("slurm-operator", obj(SLURM, "NodeSet", "a", {})),
         ("snapshot-controller", obj(SNAPSHOT, "VolumeSnapshot", "a", {})),
+        ("topolvm", obj("v1", "Node", "a", {}, metadata={"finalizers": ["topolvm.io/node"]})),
     ],
 )
 def test_requesting_objects_are_users_except_those_of_the_platform(chart: str, body: dict[str, Any]) -> None:
@@ -82,6 +83,7 @@ def test_requesting_objects_are_users_except_those_of_the_platform(chart: str, b
         ("metallb", obj("v1", "Service", "a", {"type": "ClusterIP"})),
         ("metallb", obj("v1", "Service", "a", {"type": "LoadBalancer", "loadBalancerClass": "mine"})),
         ("metrics-server", obj(HPA, "HorizontalPodAutoscaler", "a", {"metrics": [{"type": "External"}]})),
+        ("topolvm", obj("v1", "Node", "a", {})),
     ],
 )
 def test_objects_without_requests_are_no_users(chart: str, body: dict[str, Any]) -> None:
