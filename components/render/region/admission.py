@@ -23,6 +23,10 @@ _API_SERVER = "system:apiserver"
 """User with which an API server creates the roles of Kubernetes at its start."""
 _CONTROLLER_MANAGER = "system:kube-controller-manager"
 """User of Kubernetes' controllers without ``--use-service-account-credentials``, which kubeadm sets."""
+_KUBELETS = "system:nodes"
+"""Group of kubelets, which create no pods but mirror pods of static pods (K8S:pkg/kubelet/pod/mirror_client.go,
+plugin/pkg/admission/noderestriction/admission.go). Every user can set the annotation of mirror pods.
+"""
 
 
 class PolicyAdmission(Struct):
@@ -76,7 +80,8 @@ class AdmissionInput(Struct):
 
     def _conditions(self) -> list[dict[str, str]]:
         """Return the conditions under which a request is evaluated."""
-        groups = _literal([f"system:serviceaccounts:{name}" for name in sorted({*_CONTROLLERS, *self.exempt})])
+        accounts = [f"system:serviceaccounts:{name}" for name in sorted({*_CONTROLLERS, *self.exempt})]
+        groups = _literal([*accounts, _KUBELETS])
         user = "request.userInfo.username"
         return [
             {"name": "no-api-server", "expression": f"!({user} in {_literal((_API_SERVER, _CONTROLLER_MANAGER))})"},

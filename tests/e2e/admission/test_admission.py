@@ -238,14 +238,43 @@ def test_accounts_of_operators_and_controllers_are_exempt(
     namespace: str, *, is_exempt: bool, server: LocalApiServer
 ) -> None:
     [case, *_] = [case for case in CASES["escalating-role"] if case["verdict"] == "violation"]
-    command = [str(binaries.path("kubectl")), f"--kubeconfig={server.kubeconfig}", "create", "--dry-run=server"]
-    command += [f"--as=system:serviceaccount:{namespace}:manager", f"--as-group=system:serviceaccounts:{namespace}"]
-    command += ["--as-group=system:masters", "-f", "-"]
 
     with enforced(server, _inputs(MANAGEMENT, RULES["escalating-role"])):
-        created = subprocess.run(
-            command, input=json.dumps(_complete(case["object"])), capture_output=True, text=True, check=False
+        errors = _created_as(
+            server,
+            _complete(case["object"]),
+            f"system:serviceaccount:{namespace}:manager",
+            f"system:serviceaccounts:{namespace}",
         )
 
-    assert (created.returncode == 0) is is_exempt, created.stderr
-    assert ("escalating-role: " in created.stderr) is not is_exempt
+    assert (errors == "") is is_exempt, errors
+    assert ("escalating-role: " in errors) is not is_exempt
+
+
+def test_only_kubelets_create_mirror_pods_from_unlisted_registries(server: LocalApiServer) -> None:
+    """A kubelet creates the mirror pod of a static pod, whose image may be from kubeadm's default registry."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "etcd-host-1",
+            "namespace": "kube-system",
+            "annotations": dict.fromkeys(("kubernetes.io/config.mirror", "kubernetes.io/config.hash"), "1"),
+        },
+        "spec": {"nodeName": "host-1", "containers": [{"name": "etcd", "image": "registry.k8s.io/etcd:3.6.5-0"}]},
+    }
+
+    with enforced(server, _inputs(MANAGEMENT, RULES["unlisted-registry"])):
+        by_kubelet = _created_as(server, pod, "system:node:host-1", "system:nodes")
+        by_user = _created_as(server, pod, "alice", "admins")
+
+    assert by_kubelet == ""
+    assert "unlisted-registry: " in by_user
+
+
+def _created_as(server: LocalApiServer, body: dict[str, Any], user: str, group: str) -> str:
+    """Return the error of a creation by ``user`` in ``group``, who has all permissions; empty if it is accepted."""
+    command = [str(binaries.path("kubectl")), f"--kubeconfig={server.kubeconfig}", "create", "--dry-run=server"]
+    command += [f"--as={user}", f"--as-group={group}", "--as-group=system:masters", "-f", "-"]
+    done = subprocess.run(command, input=json.dumps(body), capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode else ""

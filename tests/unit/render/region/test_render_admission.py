@@ -136,7 +136,8 @@ def test_operators_and_controllers_are_exempt_in_the_management_cluster_only() -
 
     for namespace in ("capi-operator-system", "flux-system", "kube-system"):
         assert f'"system:serviceaccounts:{namespace}"' in groups(management(environment))
-    assert groups(inside) == '!request.userInfo.groups.exists(g, g in ["system:serviceaccounts:kube-system"])'
+    exempt = '["system:serviceaccounts:kube-system", "system:nodes"]'
+    assert groups(inside) == f"!request.userInfo.groups.exists(g, g in {exempt})"
 
 
 def test_a_policy_without_values_renders_the_same_for_each_cluster() -> None:
