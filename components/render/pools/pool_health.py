@@ -35,8 +35,9 @@ def health_check(
 
     Each group has a separate health check, for two reasons. Simultaneous failures of many nodes are usually caused by a
     rack or a switch. Cluster API limits remediation only by the number of unhealthy nodes: with a ``remediation``
-    template, it starts remediation of all unhealthy nodes simultaneously
-    (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go).
+    template, each reconciliation starts remediations in random order, up to the first Machine that already has one
+    (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go,
+    ``patchUnhealthyTargets``). Heartbeats of the group's nodes and the resync of Cluster API cause the next ones.
 
     Args:
         name: name of the group.
