@@ -189,9 +189,15 @@ def _folders(store: _Store, index: int) -> tuple[str, str]:
 
 
 def _expire(store: _Store, index: int, images: Mapping[str, str]) -> dict[str, Any]:
-    """Return the step that deletes the copies of old runs; all objects of a copy have the time of its run."""
+    """Return the step that deletes the copies of old runs.
+
+    The server received all objects of a copy during its run. Without ``--use-server-modtime``, their age is that of the
+    files in the store: rclone uploads the time of a file as metadata, which copies keep (RCLONE:backend/s3/s3.go
+    ModTime, Copy).
+    """
     folder = f":s3:{store.backup.bucket}/history/{store.name}/{store.pod(index)}"
-    return _rclone("expire", ["delete", folder, "--min-age", f"{store.backup.keep_days}d"], store, images)
+    age = ["--min-age", f"{store.backup.keep_days}d", "--use-server-modtime"]
+    return _rclone("expire", ["delete", folder, *age], store, images)
 
 
 def _rclone(name: str, args: list[str], store: _Store, images: Mapping[str, str]) -> dict[str, Any]:

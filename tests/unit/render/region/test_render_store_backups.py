@@ -85,7 +85,7 @@ def test_metrics_are_uploaded_then_copied_inside_the_bucket_and_old_copies_are_d
         "-dst=s3://stores/history/metrics/vmstorage-metrics-1/$(POD)",
         "-customS3Endpoint=https://objects.example",
     ]
-    expire = ["delete", ":s3:stores/history/metrics/vmstorage-metrics-1", "--min-age", "9d"]
+    expire = ["delete", ":s3:stores/history/metrics/vmstorage-metrics-1", "--min-age", "9d", "--use-server-modtime"]
     assert found["expire"]["args"] == expire
     images = [step["image"] for step in found.values()]
     assert images == [IMAGES["vmbackup"], IMAGES["vmbackup"], IMAGES["rclone"]]
@@ -103,7 +103,7 @@ def test_logs_are_copied_from_a_snapshot_that_is_deleted_before_the_copy_in_the_
         "upload": ["sync", "--copy-links", "/work/partitions", latest],
         "keep": ["copy", latest, f"{kept}/$(POD)/partitions"],
         "complete": ["touch", f"{kept}/$(POD)/complete"],
-        "expire": ["delete", kept, "--min-age", "9d"],
+        "expire": ["delete", kept, "--min-age", "9d", "--use-server-modtime"],
     }
 
 
