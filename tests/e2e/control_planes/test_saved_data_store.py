@@ -99,10 +99,11 @@ def backup() -> BackupSpec:
 
 @pytest.fixture
 def saved(tmp_path: Path, store: S3, backup: BackupSpec) -> Iterator[Saved]:
-    """An etcd with three keys, which runs."""
+    """An etcd with three keys, which runs and requires logins."""
     made = Saved(tmp_path / "etcd", store, unpacked("rclone", ("rclone",)).path("usr/bin/rclone"), backup)
     made.etcd.start()
     made.etcd.put(kept="saved", changed="saved", deleted="saved")
+    made.etcd.enable_auth()
     yield made
     made.etcd.stop()
 

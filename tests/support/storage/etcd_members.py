@@ -23,6 +23,7 @@ from tests.support.monitoring.victoria_stores import Response, request
 from tests.support.storage.restored_store import ETCD, SNAPSHOT, rendered
 
 MEMBERS = (0, 1, 2)
+_ROOT, _PASSWORD = "root", "of-root"
 _RCLONE = """\
 #!/bin/sh
 # Copies an object of a bucket that is a folder.
@@ -42,7 +43,7 @@ class Etcd:
         secrets: Mapping[str, str] | None = None,
     ) -> None:
         """Link the programs of the Jobs; without ``rclone``, a copy from a folder replaces it and the bucket."""
-        self.folder, self._programs = folder, Programs(folder)
+        self.folder, self._programs, self._has_auth = folder, Programs(folder), False
         self.pods = PodPrograms(folder=folder, search=folder / "bin", addresses=addresses or {}, secrets=secrets or {})
         numbers = ports.free(2 * len(MEMBERS))
         self._clients, self._peers = numbers[: len(MEMBERS)], numbers[len(MEMBERS) :]
@@ -95,7 +96,20 @@ class Etcd:
 
     def send(self, path: str, body: dict[str, Any], *, member: int = 0) -> Response:
         """Send a request to a member, over its HTTP gateway (etcd:api/etcdserverpb/gw)."""
-        return request(f"{self._client(member)}/v3/{path}", json.dumps(body).encode())
+        token = {"Authorization": self._token(member)} if self._has_auth else {}
+        return request(f"{self._client(member)}/v3/{path}", json.dumps(body).encode(), **token)
+
+    def enable_auth(self) -> None:
+        """Require logins, like a Job of the chart does after its installation.
+
+        Its user has a certificate instead of a password (kamaji-etcd:templates/etcd_job_preinstall_2.yaml). The gateway
+        accepts only passwords.
+        """
+        self.call("auth/user/add", {"name": _ROOT, "password": _PASSWORD})
+        self.call("auth/role/add", {"name": _ROOT})
+        self.call("auth/user/grant", {"user": _ROOT, "role": _ROOT})
+        self.call("auth/enable", {})
+        self._has_auth = True
 
     def call(self, path: str, body: dict[str, Any], *, member: int = 0) -> dict[str, Any]:
         answer = self.send(path, body, member=member)
@@ -139,6 +153,11 @@ class Etcd:
         places = {DATA: str(self.volume(index)), SNAPSHOTS: str(scratch)}
         places |= {f"https://{ETCD}-{member}{domain}": self._peer(member) for member in MEMBERS}
         return self.pods.run(pod, places)
+
+    def _token(self, member: int) -> str:
+        login = json.dumps({"name": _ROOT, "password": _PASSWORD}).encode()
+        found = json.loads(request(f"{self._client(member)}/v3/auth/authenticate", login).text)
+        return str(found.get("token", ""))
 
     def _client(self, member: int) -> str:
         return f"http://{ports.LOOPBACK}:{self._clients[member]}"

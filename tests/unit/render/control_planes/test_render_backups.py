@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +85,33 @@ def test_space_and_resources_follow_the_data_store() -> None:
     assert {name: int(text.rstrip("mMi")) for name, text in member.items()} == {
         name: 4 * int(text.rstrip("mMi")) for name, text in scratch.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("metrics", "outcome"),
+    [
+        ("etcd_debugging_mvcc_keys_total 81233", (0, "db, 47 min old: 81233 keys")),
+        ("etcd_debugging_mvcc_keys_total 1.234567e+06", (0, "db, 47 min old: 1234567 keys")),
+        ("etcd_debugging_mvcc_keys_total 0", (1, "db, 47 min old: contains no keys")),
+        ("etcd_keys 5", (1, "the restored etcd has no metric etcd_debugging_mvcc_keys_total")),
+        (None, (1, "the restored etcd does not answer")),
+    ],
+)
+def test_the_number_of_keys_is_read_from_the_metrics(
+    metrics: str | None, outcome: tuple[int, str], tmp_path: Path
+) -> None:
+    answer = "exit 1" if metrics is None else f"echo '# TYPE etcd_debugging_mvcc_keys_total gauge'; echo '{metrics}'"
+    for name, script in (("wget", answer), ("sleep", "exit 0")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "title").write_text("db, 47 min old")
+    [count] = pod(verification(saved()))["containers"]
+    command = [word.replace("/scratch", str(tmp_path)) for word in count["command"]]
+
+    found = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command, env=found, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, (done.stdout + done.stderr).strip()) == outcome
 
 
 @pytest.mark.parametrize(
