@@ -11,6 +11,10 @@ REQUEST = "pulumi.com/reconciliation-request"
 """Annotation of a Stack whose new value makes the operator run the slice again
 (PKO:operator/api/pulumi/shared/stack_types.go)."""
 
+WORKSPACE_API, WORKSPACE = "auto.pulumi.com/v1alpha1", "Workspace"
+"""Kind of the pod of a slice. It has the name of its Stack."""
+_WORKSPACE_FAILED = "WorkspaceFailed"
+
 
 class SliceRun(Struct):
     """State of a slice at a commit."""
@@ -61,6 +65,15 @@ def slice_run(stack: Object | None, commit: str) -> SliceRun:
         return SliceRun(failed=failure or f"{stalled['reason']}: {stalled['message']}")
     progress = condition(stack, "Reconciling").get("message") or "the operator"
     return SliceRun(waits=f"{progress} ({failure})" if failure else progress)
+
+
+def workspace_failed(stack: Object | None) -> bool:
+    """Return whether a Stack reports that its Workspace could not be initialized, with the current or an earlier spec.
+
+    The operator does not initialize such a Workspace again (PKO:operator/internal/controller/auto/
+    workspace_controller.go, Reconcile and SetupWithManager).
+    """
+    return stack is not None and holds(stack, "Stalled") and condition(stack, "Stalled")["reason"] == _WORKSPACE_FAILED
 
 
 def _status(stack: Object) -> SliceStatus:

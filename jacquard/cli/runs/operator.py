@@ -12,7 +12,7 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.progress import Screen
 from jacquard.engine.shutdown import asked
 from jacquard.observe.observation import connect
-from jacquard.observe.slice_runs import REQUEST, SliceRun, slice_run
+from jacquard.observe.slice_runs import REQUEST, WORKSPACE, WORKSPACE_API, SliceRun, slice_run, workspace_failed
 from jacquard.previews.base_commits import BaseError
 from jacquard.previews.reviewed_commit import reviewed_commit
 from jacquard.providers.errors import ProviderError
@@ -120,9 +120,20 @@ def _read(api: ApiServer, ref: ObjectRef, commit: str) -> SliceRun:
 
 
 def _request_again(api: ApiServer, ref: ObjectRef, commit: str, *, also_done: bool) -> None:
-    """Request another run of the same commit if the last one failed; with ``also_done``, also if it succeeded."""
-    run = _read(api, ref, commit)
-    if run.failed:
+    """Request another run of the same commit if the last one failed; with ``also_done``, also if it succeeded.
+
+    The operator never retries a failed Workspace by itself, and reports it for the next commit too until that one is
+    initialized. The Stack creates a deleted Workspace again.
+    """
+    try:
+        stack = api.get(ref)
+    except ProviderError:
+        return
+    run = slice_run(stack, commit)
+    if workspace_failed(stack):
+        show(f"{ref.name}: its Workspace failed and is deleted, so that the operator tries again", "note")
+        api.delete(ObjectRef(WORKSPACE_API, WORKSPACE, ref.name, NAMESPACE))
+    elif run.failed:
         show(f"{ref.name}: the operator has given up an earlier run of this commit, and tries again", "note")
     elif not (run.done and also_done):
         return

@@ -61,6 +61,7 @@ _MANAGEMENT = {
     "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
     "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
     "pulumi.com/v1": "Stack",
+    "auto.pulumi.com/v1alpha1": "Workspace",
     "seaweed.seaweedfs.com/v1": "Bucket BucketLifecyclePolicy S3Credentials S3Identity Seaweed",
     **_FLUX,
     **_EVERYWHERE,

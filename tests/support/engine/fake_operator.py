@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from components.render.region.engine.operator import NAMESPACE
 from jacquard.observe.slice_runs import REQUEST
 from jacquard.providers.kube import ObjectRef
 
@@ -19,6 +20,8 @@ class FakeOperator:
         self.read: list[str] = []
         """Names of Stacks in the order in which each was read last."""
         self.requests: list[str] = []
+        self.failed_workspaces: set[str] = set()
+        """Names of Stacks whose Workspace has failed; a request does not make the operator retry it."""
 
     def get(self, ref: ObjectRef) -> dict[str, Any]:
         self.read = [*(name for name in self.read if name != ref.name), ref.name]
@@ -29,7 +32,12 @@ class FakeOperator:
         assert field_manager == "jacquard"
         assert patch["metadata"]["annotations"].keys() == {REQUEST}
         self.requests.append(ref.name)
-        self.stacks[ref.name] = [stack(lastUpdate=succeeded())]
+        if ref.name not in self.failed_workspaces:
+            self.stacks[ref.name] = [stack(lastUpdate=succeeded())]
+
+    def delete(self, ref: ObjectRef) -> None:
+        assert (ref.api_version, ref.kind, ref.namespace) == ("auto.pulumi.com/v1alpha1", "Workspace", NAMESPACE)
+        self.failed_workspaces.remove(ref.name)
 
 
 def stack(*conditions: dict[str, str], **status: Any) -> dict[str, Any]:
@@ -44,3 +52,10 @@ def succeeded() -> dict[str, Any]:
 def given_up() -> dict[str, Any]:
     stalled = {"type": "Stalled", "status": "True", "reason": "UpdateFailed", "message": "up failed 3 times"}
     return stack(stalled, lastUpdate={"generation": 2, "state": "failed", "message": "VPC acme is refused"})
+
+
+def workspace_failed(generation: int) -> dict[str, Any]:
+    """Return a Stack whose Workspace has failed; the operator has observed this generation of 2."""
+    message = "InstallationFailed: no package index"
+    stalled = {"type": "Stalled", "status": "True", "reason": "WorkspaceFailed", "message": message}
+    return stack(stalled, observedGeneration=generation)

@@ -186,9 +186,9 @@ class StackRegion:
         view.edit("Stack", name, NS, {"status": {"lastUpdate": {"lastResyncTime": "2020-01-01T00:00:00Z"}}})
 
     @staticmethod
-    def conditions(view: Any, name: str) -> dict[str, tuple[str, str, str]]:
-        """Return status, reason and message of each condition of a Stack."""
-        conditions = view.get("Stack", name, NS)["status"]["conditions"]
+    def conditions(view: Any, name: str, kind: str = "Stack") -> dict[str, tuple[str, str, str]]:
+        """Return status, reason and message of each condition of a Stack or of its Workspace."""
+        conditions = view.get(kind, name, NS)["status"]["conditions"]
         return {one["type"]: (one["status"], one["reason"], one["message"]) for one in conditions}
 
     def _started(self) -> Stacks:

@@ -16,7 +16,7 @@ from jacquard.cli.runs.plan_checks import Plan
 from jacquard.machine import settings
 from jacquard.observe.observation import Observation
 from jacquard.previews.base_commits import BaseError
-from tests.support.engine.fake_operator import COMMIT, FakeOperator, given_up, stack
+from tests.support.engine.fake_operator import COMMIT, FakeOperator, given_up, stack, workspace_failed
 from tests.support.engine.fake_pulumi import FakePulumi
 
 Invoke = Callable[..., Result]
@@ -169,6 +169,21 @@ def test_a_slice_that_the_operator_has_given_up_is_tried_again(invoke: Invoke, o
     assert result.exit_code == 0, result.output
     assert operator.requests == ["tenant-acme"]
     assert "note: tenant-acme: the operator has given up an earlier run of this commit" in result.stderr
+
+
+@pytest.mark.usefixtures("plans", "pulumi")
+@pytest.mark.parametrize("observed", [(2,), (1, 2)], ids=["same commit", "another commit"])
+def test_a_failed_workspace_is_deleted_so_that_the_operator_tries_again(
+    invoke: Invoke, operator: FakeOperator, observed: tuple[int, ...]
+) -> None:
+    operator.stacks["tenant-acme"] = [workspace_failed(generation) for generation in observed]
+    operator.failed_workspaces.add("tenant-acme")
+
+    result = up(invoke)
+
+    assert result.exit_code == 0, result.output
+    assert (operator.failed_workspaces, operator.requests) == (set(), ["tenant-acme"])
+    assert "note: tenant-acme: its Workspace failed and is deleted, so that the operator tries again" in result.stderr
 
 
 @pytest.mark.usefixtures("plans", "pulumi")

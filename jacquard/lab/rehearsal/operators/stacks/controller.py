@@ -8,8 +8,8 @@ An update is a local process: ``git clone`` of the commit, ``pulumi stack select
 of the workspace's ServiceAccount, so the API server checks the permissions. Differences:
 
 - Waits are divided by ``JACQUARD_SPEED``.
-- Workspace and Update objects do not exist. The cause that upstream reports in the Workspace, or that a kubelet reports
-  for its pod, follows the message of the Stack.
+- Update objects do not exist. The cause that a kubelet reports for the pod of a Workspace follows the message of the
+  Stack.
 - The commit is cloned from the repository on this machine instead of a URL by HTTPS or SSH, and a Stack without
   `backend` has the state of the region's commands.
 - The image of the workspace must have a digest; fields and sources that Jacquard does not use are rejected.
@@ -29,7 +29,7 @@ from functools import partial
 
 from jacquard.lab.rehearsal import processes
 from jacquard.lab.rehearsal.operators.releases.installed import cluster_of, installed
-from jacquard.lab.rehearsal.operators.stacks import pods, workspaces
+from jacquard.lab.rehearsal.operators.stacks import pods, workspace_objects, workspaces
 from jacquard.lab.rehearsal.operators.stacks.record import (
     FAILED,
     PROCESSING,
@@ -127,11 +127,13 @@ class Stacks:
         if record.is_synced(source.commit, settings.speed()):
             record.report_result()
             is_kept = record.last["state"] == FAILED or record.spec.get("workspaceReclaimPolicy") != "Delete"
-            return None if is_kept else partial(workspace.remove, settings.speed())
+            return None if is_kept else partial(_reclaim, view, record, workspace)
         if waiting := _prerequisites(view, record):
             record.reconciling(UNSATISFIED, waiting)
             return None
-        if waiting := self._prepare(view, record, workspace, source):
+        live = workspace_objects.find(view, record)
+        if waiting := self._prepare(view, record, workspace, live, source):
+            workspace_objects.check(live)
             record.reconciling(PROCESSING, waiting)
             return None
         record.reconciling(PROCESSING, RUNNING)
@@ -139,33 +141,39 @@ class Stacks:
         record.begin(name, source.commit)
         return partial(self._update, view, record, workspace, name)
 
-    def _prepare(self, view: View, record: Record, workspace: Workspace, source: Source) -> str:
-        """Take the next step of the workspace; return the reason for which it is not ready, or an empty string.
-
-        Raises:
-            Stalled: The workspace cannot become ready.
-        """
+    def _prepare(self, view: View, record: Record, workspace: Workspace, live: Object | None, source: Source) -> str:
+        """Take the next step of the workspace; return the reason for which it is not ready, or an empty string."""
         key = _key(record.spec)
-        if workspace.key() != key or workspace.is_ending:
-            if problem := pods.missing(view, record):
-                return f"{WAITING}: {problem}"
-            if workspace.folder.exists():
-                workspace.remove(settings.speed())
-                return WAITING
-            workspace.create(key)
-            self._fetches.pop(record.name, None)
+        if live is None or workspace.key() != key or workspace.is_ending:
+            return self._create(view, record, workspace, key)
         if workspace.is_running:
             return WAITING
         fetched = workspace.result(_FETCH)
         if fetched != 0:
             return self._fetch(workspace, source, record.name, failed=fetched is not None)
+        return self._initialize(view, record, workspace, live)
+
+    def _create(self, view: View, record: Record, workspace: Workspace, key: str) -> str:
+        if problem := pods.missing(view, record):
+            return f"{WAITING}: {problem}"
+        if workspace.folder.exists():
+            workspace.remove(settings.speed())
+            return WAITING
+        workspace_objects.apply(view, record)
+        workspace.create(key)
+        self._fetches.pop(record.name, None)
+        return WAITING
+
+    def _initialize(self, view: View, record: Record, workspace: Workspace, live: Object) -> str:
         selected = workspace.result(_SELECT)
         if selected is None:
+            workspace_objects.report(view, live, workspace_objects.INITIALIZING)
             self._select(view, record, workspace)
             return WAITING
         if selected != 0:
-            message = workspace.message(_SELECT, pods.variables(view, record)[1])
-            raise Stalled(WORKSPACE_FAILED, f"InitializationFailed: {message}")
+            workspace_objects.fail(view, live, workspace.message(_SELECT, pods.variables(view, record)[1]))
+            return WAITING
+        workspace_objects.report(view, live, workspace_objects.READY)
         return ""
 
     def _fetch(self, workspace: Workspace, source: Source, name: str, *, failed: bool) -> str:
@@ -215,6 +223,11 @@ class Stacks:
             self._wake()
 
         threading.Thread(target=wait, daemon=True).start()
+
+
+def _reclaim(view: View, record: Record, workspace: Workspace) -> None:
+    workspace_objects.delete(view, workspace_objects.find(view, record))
+    workspace.remove(settings.speed())
 
 
 def _failure(view: View, record: Record, workspace: Workspace, step: str) -> str | None:

@@ -171,19 +171,6 @@ def test_a_missing_commit_is_fetched_again(region: StackRegion) -> None:
     assert region.calls() == []
 
 
-def test_a_stack_that_cannot_be_selected_stalls(region: StackRegion) -> None:
-    view = region.view(stack("a"))
-    region.answer("error: no bucket", code=255, command="stack")
-
-    region.settle(view)
-
-    assert region.conditions(view, "a")["Stalled"] == (
-        "True",
-        "WorkspaceFailed",
-        "InitializationFailed: error: no bucket",
-    )
-
-
 def test_a_deleted_stack_keeps_its_resources_and_its_running_update_ends_first(region: StackRegion) -> None:
     view = region.view(stack("a"))
     region.start(view)
@@ -256,20 +243,6 @@ def test_a_rejected_token_stops_no_other_stack(region: StackRegion, monkeypatch:
     region.settle(view)
 
     assert region.updates() == ["laptop.b"]
-
-
-@pytest.mark.parametrize(("policy", "kept"), [("Delete", []), ("Retain", ["a"])])
-def test_the_workspace_is_removed_after_success_only(region: StackRegion, policy: str, kept: list[str]) -> None:
-    view = region.view(stack("a", workspaceReclaimPolicy=policy))
-    region.answer("error: x", code=1)
-    region.settle(view)
-    assert region.folder("a").exists()
-
-    region.answer("", code=0)
-    region.cool(view, "a")
-    region.settle(view)
-
-    assert [path.name for path in region.folder("a").parent.iterdir()] == kept
 
 
 @pytest.mark.parametrize(
