@@ -7,6 +7,7 @@ from typing import Any
 from components.render.manifest import Manifest
 from components.render.region import alert_routes, dashboards, metrics_store, objectives, platform_objects
 from components.render.region.alert_routes import Tenants
+from components.render.region.controllers import object_metrics
 from components.render.region.logs import log_store
 from components.render.region.operators import Operator
 from components.specs.hosts.bare_metal import BareMetalBackend
@@ -49,7 +50,7 @@ def operator(
                     **metrics_store.remote_write(region),
                 }
             },
-            "kube-state-metrics": platform_objects.metrics(dpf=dpf, metal3=metal3),
+            "kube-state-metrics": object_metrics.metrics(dpf=dpf, metal3=metal3),
             **_data_sources(region, logged),
         },
     )

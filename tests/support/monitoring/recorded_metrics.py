@@ -12,7 +12,7 @@ from typing import Any
 import promql_parser as promql
 import yaml
 
-from components.render.region import platform_objects
+from components.render.region.controllers import object_metrics
 
 RECORD: Mapping[str, Any] = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), Loader=yaml.CSafeLoader)
 _NAME = "__name__"
@@ -54,7 +54,7 @@ def recorded() -> dict[str, Metric]:
         jobs = frozenset(exporter.get("jobs", ()))
         for name, labels in exporter["metrics"].items():
             found[name] = Metric(labels=of_targets | {*labels}, jobs=jobs)
-    values = platform_objects.metrics(dpf=True, metal3=True)
+    values = object_metrics.metrics(dpf=True, metal3=True)
     for resource in values["customResourceState"]["config"]["spec"]["resources"]:
         for entry in resource["metrics"]:
             name = f"{resource['metricNamePrefix']}_{entry['name']}"

@@ -9,7 +9,7 @@ import pytest
 from components.lookups.effects.changes import Change, changes, worst
 from components.lookups.effects.effect import Effect, When
 from components.render.manifest import Json, Manifest
-from components.render.region import platform_objects
+from components.render.region.controllers import object_metrics
 from tests.support.changes.pool_effects import effect_on_nodes
 
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
@@ -205,7 +205,7 @@ def test_unknown_is_worse_than_all_known_effects() -> None:
 
 def test_metrics_of_further_objects_restart_no_pod_of_the_monitoring() -> None:
     before, after = (
-        {"values": {"kube-state-metrics": platform_objects.metrics(dpf=dpf, metal3=True)}} for dpf in (False, True)
+        {"values": {"kube-state-metrics": object_metrics.metrics(dpf=dpf, metal3=True)}} for dpf in (False, True)
     )
     effects = found(before, after, ("helm.toolkit.fluxcd.io/v2", "HelmRelease"))
 

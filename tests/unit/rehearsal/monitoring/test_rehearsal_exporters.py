@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.render.region import platform_objects
+from components.render.region.controllers import object_metrics
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.monitoring import custom_resources, nodes
 from jacquard.lab.rehearsal.monitoring.exporters import Exporters, resources_of
@@ -15,7 +15,7 @@ from jacquard.lab.rehearsal.monitoring.samples import Sample, text
 from jacquard.providers.kube import ObjectRef
 from tests.support.monitoring.recorded_metrics import recorded
 
-VALUES = {"kube-state-metrics": platform_objects.metrics(dpf=True, metal3=True)}
+VALUES = {"kube-state-metrics": object_metrics.metrics(dpf=True, metal3=True)}
 RESOURCES = {one["groupVersionKind"]["kind"]: one for one in resources_of(VALUES)}
 KIND = 'customresource_group="cluster.x-k8s.io",customresource_version="v1beta2",customresource_kind='
 NODE = {
