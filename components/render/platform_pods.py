@@ -170,7 +170,10 @@ def upload(
 
 
 def address_request(pool: str, address: Address | str) -> dict[str, str]:
-    """Return the annotations by which a Service requests ``address`` in the address ``pool`` of MetalLB."""
+    """Return the annotations by which a Service requests ``address`` in the address ``pool`` of MetalLB.
+
+    An empty ``address`` requests any address of the pool.
+    """
     return {"metallb.io/address-pool": pool, "metallb.io/loadBalancerIPs": str(address)}
 
 

@@ -8,6 +8,7 @@ of keys and passwords before it creates pods; it creates none of them (SLURMOP:h
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.render.add_ons.load_balancers import VPC_POOL
 from components.render.add_ons.pod_priorities import SERVICE
 from components.render.control_planes.control_plane import HOST_NAME
 from components.render.manifest import Manifest
@@ -196,10 +197,11 @@ class SlurmInput(Struct):
     def _login(self, login: SlurmLoginSpec) -> Iterator[Manifest]:
         volumes, paths = mounts(self.spec.volumes)
         public = self.public_address
-        notes = {
-            **(address_request(PUBLIC_POOL, public) if public is not None else {}),
-            **given(**{HOST_NAME: self.host_name}),
-        }
+        # The operator never removes an annotation from the Service (SLURMOP:internal/utils/objectutils/patch.go), so
+        # both keys have a value in each case. MetalLB ignores an empty list of addresses (MLB:controller/service.go).
+        request = address_request(VPC_POOL, "") if public is None else address_request(PUBLIC_POOL, public)
+        # A name that remains has no effect: clusters lose their names together with ExternalDNS.
+        notes = {**request, **given(**{HOST_NAME: self.host_name})}
         # Local keeps the address of the client, by which kube-proxy drops connections from other networks
         # (K8S:concepts/services-networking/service; kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
         service = {
@@ -219,7 +221,7 @@ class SlurmInput(Struct):
                 "login": {**self._container("slurm-login"), **given(volumeMounts=paths)},
                 "initconf": self._container(LOGFILE),
                 "sssdConfRef": {"name": login.users_secret, "key": "sssd.conf"},
-                "service": {"metadata": given(annotations=notes), "spec": service, "port": SSH_PORT},
+                "service": {"metadata": {"annotations": notes}, "spec": service, "port": SSH_PORT},
                 "template": self._service_pod(**given(volumes=volumes)),
             },
         )

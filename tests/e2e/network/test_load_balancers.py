@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from components.render.add_ons.load_balancers import VPC_POOL
+from components.render.platform_pods import address_request
+from components.render.vms.virtual_machine import PUBLIC_POOL
 from components.specs.reading.loader import load_environment
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -80,6 +83,25 @@ def test_a_load_balancer_gets_an_address_of_its_vpc_from_the_real_metallb(runnin
     assert "metallb-controller" in {one["manager"] for one in live["metadata"]["managedFields"]}
     valid = {one["type"]: one["status"] for one in state["status"]["conditions"]}
     assert valid["poolReconcilerValid"] == "True"
+
+
+def test_an_empty_request_replaces_the_request_of_an_address_that_the_cluster_does_not_have(
+    running: LocalRegion,
+) -> None:
+    """As for login nodes of Slurm that lose their public address."""
+    api, login = running.api(ACME), ObjectRef("v1", "Service", "login", "default")
+    serve(api, login, **address_request(PUBLIC_POOL, "198.51.100.77"))
+
+    def refused() -> bool:
+        events = api.list("v1", "Event", namespace=login.namespace)
+        return any((item["reason"], item["involvedObject"]["name"]) == ("AllocationFailed", "login") for item in events)
+
+    wait_until(refused, timeout_seconds=60, what="MetalLB reports that it has no such address")
+    assert addresses(api, login) == []
+
+    serve(api, login, **address_request(VPC_POOL, ""))
+    assert belongs_to(running, await_address(api, login)) == ["acme"]
+    api.delete(login)
 
 
 def test_a_load_balancer_only_gets_requested_names_below_its_clusters_domain(

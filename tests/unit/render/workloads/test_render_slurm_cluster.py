@@ -16,7 +16,6 @@ from components.lookups.effects.effect import Effect
 from components.lookups.pools import clusters
 from components.programs.slurm_topology import place_of
 from components.render.manifest import Manifest
-from components.render.workloads.slurm import SlurmInput
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.specs.environment import Environment
 from components.specs.struct import replace
@@ -104,30 +103,6 @@ def test_without_accounting_and_login_only_the_daemons_remain(laptop: Environmen
 
 def test_all_objects_are_outside_the_namespace_of_the_operator(objects: dict[tuple[str, str], Manifest]) -> None:
     assert {item.namespace for item in objects.values()} == {None, NAMESPACE}
-
-
-def test_a_public_address_and_a_name_are_requested_by_the_service(laptop: Environment) -> None:
-    given = replace(slurm_input(laptop), public_address="192.0.2.7", host_name="login.example")  # type: ignore[arg-type]
-    [login] = [item for item in given.render() if item.kind == "LoginSet"]
-
-    assert login.body["spec"]["service"]["metadata"]["annotations"] == {
-        "metallb.io/address-pool": "public",
-        "metallb.io/loadBalancerIPs": "192.0.2.7",
-        "external-dns.alpha.kubernetes.io/hostname": "login.example",
-    }
-
-
-def test_only_listed_networks_reach_login_nodes(laptop: Environment) -> None:
-    limited, open_to_all = slurm_input(laptop), slurm_input(laptop, login={"users_secret": "users"})
-
-    def service(given: SlurmInput) -> dict[str, Any]:
-        [found] = [item for item in given.render() if item.kind == "LoginSet"]
-        answer: dict[str, Any] = found.body["spec"]["service"]["spec"]
-        return answer
-
-    assert service(limited)["loadBalancerSourceRanges"] == ["203.0.113.0/24", "192.0.2.0/26"]
-    assert service(limited)["externalTrafficPolicy"] == "Local", "the addresses of clients are kept"
-    assert "loadBalancerSourceRanges" not in service(open_to_all)
 
 
 def test_partitions_name_the_node_sets_of_their_pools(laptop: Environment) -> None:
