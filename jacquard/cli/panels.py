@@ -41,7 +41,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "gc",
             "jacquard.cli.verbs.gc:gc",
-            "Delete unreferenced templates of earlier rollouts.",
+            "Delete unreferenced templates and golden volumes of earlier rollouts.",
             ("jacquard gc edge-1",),
         ),
         Verb(

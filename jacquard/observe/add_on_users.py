@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from components.render.labels import FIELD_MANAGER, MANAGED_BY
+from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.struct import Struct
 from jacquard.observe.objects import Kind, Object, key
 from jacquard.observe.users import Known, read, user_names
@@ -66,9 +67,9 @@ def _is_balanced(service: Object) -> bool:
     return spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
 
 
-def _has_its_finalizer(node: Object) -> bool:
-    """Return whether TopoLVM's agent has set its finalizer on a node, which only TopoLVM's controller removes."""
-    return "topolvm.io/node" in (dig(node, "metadata", "finalizers") or ())
+def _with_finalizer(name: str) -> _Users:
+    """Return as users the Nodes with the finalizer of a driver's agent, which only its controller removes."""
+    return _Users((("v1", "Node"),), lambda node: name in (dig(node, "metadata", "finalizers") or ()))
 
 
 def _goes_by_figures(autoscaler: Object) -> bool:
@@ -91,8 +92,12 @@ _USERS: Mapping[str, _Users] = {
     "kueue": _every("kueue.x-k8s.io/v1beta1", "ClusterQueue", "LocalQueue"),
     "lws": _every("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "slurm-operator": _every("slinky.slurm.net/v1beta1", "Controller", "LoginSet", "NodeSet"),
-    "topolvm": _Users((("v1", "Node"),), _has_its_finalizer),
     "snapshot-controller": _every("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
+    **{
+        backend.chart: _with_finalizer(backend.node_finalizer)
+        for backend in STORAGE_BACKENDS.values()
+        if backend.node_finalizer
+    },
 }
 """Users by chart; other charts have no users in the API."""
 

@@ -39,6 +39,8 @@ class StorageBackend(Struct, Generic[_Class]):
     """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart."""
     merged: tuple[Mapping[str, Any], ...] = ()
     """Partial objects that are merged into the chart's objects (`Operator.merged`)."""
+    node_finalizer: str | None = None
+    """Finalizer that agents set on their Nodes, and that only the driver's controller removes; None without one."""
     parameters: Callable[[str, _Class], dict[str, str]]
     """Returns the parameters of a storage class of a cluster."""
     snapshot_parameters: Callable[[str, _Class], dict[str, str]] = lambda _cluster, _spec: {}
@@ -163,6 +165,7 @@ STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
         chart="topolvm",
         namespace=topolvm.NAMESPACE,
         provisioner="topolvm.io",
+        node_finalizer="topolvm.io/node",
         values=topolvm.values,
         parameters=topolvm.parameters,
     ),
