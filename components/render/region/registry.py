@@ -2,7 +2,8 @@
 
 zot serves several upstreams below one path each and ignores the ``ns`` parameter of containerd, so nodes need a hosts
 file for each upstream (template revision 2). distribution serves one upstream per process. The values are for the chart
-zot 0.1.122.
+zot 0.1.122, with a newer image: the retention of untagged images requires zot v2.1.19, and zot does not start with
+unknown settings (ZOT:pkg/cli/server/root.go LoadConfiguration). Clusters pull by digest, so their images are untagged.
 
 The cache is a single pod: zot fetches an image when its manifest is requested, so another pod would not have its
 layers. While the pod restarts, nodes cannot pull new images. Every client can pull; only zot writes.
@@ -25,6 +26,7 @@ NAMESPACE = "registry"
 PORT = 5000
 """Port of the pod."""
 _CERTIFICATE, _CREDENTIALS = "/etc/zot-certificate", "/etc/zot-credentials"
+_VERSION = "v2.1.19"
 _USER = 65532
 _KEPT = "720h"
 """Time since the last pull after which images are deleted."""
@@ -39,6 +41,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
         return ()
     cache = registry.cache
     values = {
+        "image": {"tag": _VERSION},
         "service": {
             "type": "LoadBalancer",
             "port": registry.port,

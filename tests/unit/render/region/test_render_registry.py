@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from components.render.region import registry
 from components.render.region.region import RegionInput
 from components.specs.region.region import RegionSpec
+from tests.support.add_ons import chart_values
+
+SETTINGS = Path(chart_values.__file__).with_name("zot_settings.yaml")
 
 
 def spec(inputs_of: Any, **changes: Any) -> RegionSpec:
@@ -49,6 +56,29 @@ def test_each_upstream_is_below_its_name_with_digests_of_upstream(inputs_of: Any
     ]
     assert all(item["onDemand"] and item["tlsVerify"] and item["preserveDigest"] for item in synced["registries"])
     assert settings(spec(inputs_of))["http"]["compat"] == ["docker2s2"]
+
+
+def unknown(found: Any, known: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of ``found`` that are not among the ``known`` settings of zot."""
+    for entry in found if isinstance(found, list) else [found]:
+        for key, value in entry.items() if isinstance(entry, dict) else ():
+            if key in known or "*" in known:
+                yield from unknown(value, known.get(key, known.get("*")) or {}, f"{path}.{key}")
+            else:
+                yield f"{path}.{key}"
+
+
+def test_the_version_of_zot_has_all_settings(inputs_of: Any) -> None:
+    region = spec(inputs_of, upstreams=("docker.io", "quay.io"), credentials="logins")
+    recorded = yaml.safe_load(SETTINGS.read_text())
+    chart = chart_values.record(registry.CHART)
+    assert chart is not None
+
+    version = values(region).get("image", {}).get("tag", chart.defaults["image.tag"])
+    assert version == recorded["version"]
+    assert [*unknown(settings(region), recorded["settings"])] == []
+    # Without `keepUntagged`, which zot has since v2.1.19, the cache would delete all images that were pulled by digest.
+    assert chart.defaults["image.tag"] == "v2.1.18", "remove the value image.tag if the chart has this version"
 
 
 def test_clients_cannot_push(inputs_of: Any) -> None:
