@@ -50,7 +50,7 @@ def operator(
                     **metrics_store.remote_write(region),
                 }
             },
-            "kube-state-metrics": object_metrics.metrics(dpf=dpf, metal3=metal3),
+            "kube-state-metrics": object_metrics.metrics(dpf=dpf, metal3=metal3, stacks=region.engine is not None),
             **_data_sources(region, logged),
         },
     )

@@ -54,7 +54,7 @@ def recorded() -> dict[str, Metric]:
         jobs = frozenset(exporter.get("jobs", ()))
         for name, labels in exporter["metrics"].items():
             found[name] = Metric(labels=of_targets | {*labels}, jobs=jobs)
-    values = object_metrics.metrics(dpf=True, metal3=True)
+    values = object_metrics.metrics(dpf=True, metal3=True, stacks=True)
     for resource in values["customResourceState"]["config"]["spec"]["resources"]:
         for entry in resource["metrics"]:
             name = f"{resource['metricNamePrefix']}_{entry['name']}"

@@ -204,9 +204,8 @@ def test_unknown_is_worse_than_all_known_effects() -> None:
 
 
 def test_metrics_of_further_objects_restart_no_pod_of_the_monitoring() -> None:
-    before, after = (
-        {"values": {"kube-state-metrics": object_metrics.metrics(dpf=dpf, metal3=True)}} for dpf in (False, True)
-    )
+    before, after = (object_metrics.metrics(dpf=on, metal3=True, stacks=on) for on in (False, True))
+    before, after = ({"values": {"kube-state-metrics": values}} for values in (before, after))
     effects = found(before, after, ("helm.toolkit.fluxcd.io/v2", "HelmRelease"))
 
     assert {path.split(".")[3] for path in effects} == {"customResourceState", "rbac"}

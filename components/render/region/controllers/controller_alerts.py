@@ -37,8 +37,8 @@ _FAILS_WINDOW, _FAILS_HOLD = "1h", "30m"
 """A controller repeats a failed object after at most 1,000 seconds, so that a window has several attempts
 (kubernetes/client-go:util/workqueue/default_rate_limiters.go)."""
 _SESSIONS_HOLD = "2m"
-_SLICE_HOLD = "10m"
-"""The operator repeats a failed run for two minutes, and a run takes minutes."""
+_SLICE_WAITS = "120m"
+"""Time in which a slice waits for the slices that it needs, and is applied, with a reserve for repeated runs."""
 _RENEWED_HOLD = "120m"
 """Kamaji renews a certificate within seconds, a day before it expires (KAM:controllers/
 certificate_lifecycle_controller.go)."""
@@ -77,7 +77,7 @@ def _rules(
         *(_sessions() if sessions else ()),
         *((_ironic(),) if METAL3 in jobs else ()),
         *((_certificates(),) if KAMAJI in jobs else ()),
-        *((_slices(),) if STACKS in jobs else ()),
+        *(_slices() if STACKS in jobs else ()),
     ]
     return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=NAMESPACE, labels={})
 
@@ -174,12 +174,19 @@ def _certificates() -> dict[str, Any]:
     )
 
 
-def _slices() -> dict[str, Any]:
-    # Of the operator's gauges about Stacks, only two are registered (PKO:operator/internal/controller/pulumi).
-    return alert(
+def _slices() -> Iterator[dict[str, Any]]:
+    # Gauges of the operator are set by runs only, so that a slice whose pod does not start has none or an earlier value
+    # (PKO:operator/internal/controller/pulumi/metrics_stack.go, updateStackFailureMetrics).
+    yield alert(
         "SliceNotApplied",
         "warning",
-        f'max by (name) (stacks_failing{{job="{STACKS}"}}) == 1',
-        "The last run of a slice failed, and the change of its commit is not or only partly applied; see its Stack.",
-        hold=_SLICE_HOLD,
+        'max by (name) (pulumi_stack_info{stalled="True"}) == 1',
+        "The operator has given up a slice, and the change of its commit is not or only partly applied; see its Stack.",
+    )
+    yield alert(
+        "SliceNotApplied",
+        "warning",
+        'max by (name) (pulumi_stack_info{ready!="True"}) == 1',
+        "A slice has not been applied for two hours; see the condition Reconciling of its Stack, and its pod.",
+        hold=_SLICE_WAITS,
     )

@@ -1,4 +1,4 @@
-"""Metrics of objects of Flux, Cluster API, Metal3 and DPF in the management cluster.
+"""Metrics of objects of Flux, Cluster API, Metal3, DPF and the slices' operator in the management cluster.
 
 Its kube-state-metrics exports their conditions, with the metric names of upstream's dashboards
 (fluxcd/flux2-monitoring-example, CAPI:config/metrics). Labels of the objects without a value are omitted
@@ -22,6 +22,7 @@ FLUX = {
 _CLUSTER_API, _VERSION = "cluster.x-k8s.io", "v1beta2"
 _METAL3, _METAL3_VERSION = "metal3.io", "v1alpha1"
 _DPF, _DPF_VERSION = "provisioning.dpu.nvidia.com", "v1alpha1"
+_STACKS, _STACKS_VERSION = "pulumi.com", "v1"
 _PHASES = (
     "Initializing",
     "Node Effect",
@@ -59,22 +60,26 @@ _KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
 """Plural and further labels of the kinds of Cluster API, by kind. All have the label ``cluster``."""
 _CONDITIONS: Mapping[str, list[str]] = {"Machine": ["[type=HealthCheckSucceeded]"]}
 """Path below the conditions, by kind, to limit the number of series; all conditions by default."""
-_READY = ["status", "conditions", "[type=Ready]", "status"]
+_READY, _STALLED = (["status", "conditions", f"[type={kind}]", "status"] for kind in ("Ready", "Stalled"))
 UP_TO_DATE = "status_up_to_date_replicas"
 """Gauge of MachineDeployments, by which a rollout makes progress (CAPI:api/core/v1beta2/machinedeployment_types.go)."""
 
 
-def metrics(*, dpf: bool, metal3: bool) -> dict[str, Any]:
-    """Return the values of kube-state-metrics: with ``dpf``, DPUs have metrics too, and with ``metal3`` hosts."""
+def metrics(*, dpf: bool, metal3: bool, stacks: bool) -> dict[str, Any]:
+    """Return the values of kube-state-metrics.
+
+    Args:
+        dpf: whether DPUs have metrics too.
+        metal3: whether hosts have metrics too.
+        stacks: whether Stacks have metrics too, because an operator applies slices.
+    """
+    optional = (*(_dpus() if dpf else ()), *([_hosts()] if metal3 else ()), *([_slices()] if stacks else ()))
     return {
         "customResourceState": {
             "enabled": True,
-            "config": {
-                "kind": "CustomResourceStateMetrics",
-                "spec": {"resources": [*_resources(), *(_dpus() if dpf else ()), *([_hosts()] if metal3 else ())]},
-            },
+            "config": {"kind": "CustomResourceStateMetrics", "spec": {"resources": [*_resources(), *optional]}},
         },
-        "rbac": {"extraRules": [*_permissions(dpf=dpf, metal3=metal3)]},
+        "rbac": {"extraRules": [*_permissions(dpf=dpf, metal3=metal3, stacks=stacks)]},
     }
 
 
@@ -131,6 +136,20 @@ def _dpus() -> Iterator[dict[str, Any]]:
     }
 
 
+def _slices() -> dict[str, Any]:
+    """Return the metric of Stacks. The operator's own metrics ignore all failures before the first run of a slice.
+
+    Conditions are those of PKO:operator/api/pulumi/v1/stack_types.go; a Stack has Stalled only while it is True.
+    """
+    state = {"exported_namespace": _SPACE, "name": ["metadata", "name"], "ready": _READY, "stalled": _STALLED}
+    return {
+        "groupVersionKind": {"group": _STACKS, "version": _STACKS_VERSION, "kind": "Stack"},
+        "labelsFromPath": state,
+        "metricNamePrefix": "pulumi",
+        "metrics": [_info("stack_info", "State of a slice that the operator applies.", {})],
+    }
+
+
 def _condition(kind: str) -> dict[str, Any]:
     return _conditions("status_condition", f"Condition of a {kind}.", "conditions", *_CONDITIONS.get(kind, []))
 
@@ -165,7 +184,7 @@ def _further(kind: str) -> Iterator[dict[str, Any]]:
         yield {"name": UP_TO_DATE, "help": text, "each": {"type": "Gauge", "gauge": gauge}}
 
 
-def _permissions(*, dpf: bool, metal3: bool) -> Iterator[dict[str, list[str]]]:
+def _permissions(*, dpf: bool, metal3: bool, stacks: bool) -> Iterator[dict[str, list[str]]]:
     for group, (_, _, plural) in FLUX.items():
         yield {"apiGroups": [group], "resources": [plural], "verbs": ["list", "watch"]}
     plurals = [plural for plural, _ in _KINDS.values()]
@@ -174,3 +193,5 @@ def _permissions(*, dpf: bool, metal3: bool) -> Iterator[dict[str, list[str]]]:
         yield {"apiGroups": [_DPF], "resources": ["dpus"], "verbs": ["list", "watch"]}
     if metal3:
         yield {"apiGroups": [_METAL3], "resources": ["baremetalhosts"], "verbs": ["list", "watch"]}
+    if stacks:
+        yield {"apiGroups": [_STACKS], "resources": ["stacks"], "verbs": ["list", "watch"]}

@@ -15,7 +15,7 @@ from jacquard.lab.rehearsal.monitoring.samples import Sample, text
 from jacquard.providers.kube import ObjectRef
 from tests.support.monitoring.recorded_metrics import recorded
 
-VALUES = {"kube-state-metrics": object_metrics.metrics(dpf=True, metal3=True)}
+VALUES = {"kube-state-metrics": object_metrics.metrics(dpf=True, metal3=True, stacks=True)}
 RESOURCES = {one["groupVersionKind"]["kind"]: one for one in resources_of(VALUES)}
 KIND = 'customresource_group="cluster.x-k8s.io",customresource_version="v1beta2",customresource_kind='
 NODE = {
@@ -72,6 +72,17 @@ def test_every_condition_of_a_cluster_and_its_info_have_the_tenant() -> None:
         ("capi_cluster_info", None),
     }
     assert {one.labels["tenant"] for one in found} == {"acme"}
+
+
+def test_a_stack_reports_that_it_is_stalled() -> None:
+    conditions = [{"type": "Ready", "status": "False"}, {"type": "Stalled", "status": "True"}]
+    stack = {"metadata": {"name": "tenant-a", "namespace": "pko"}, "status": {"conditions": conditions}}
+
+    [found] = custom_resources.samples(RESOURCES["Stack"], [stack])
+
+    labels = {"name": "tenant-a", "exported_namespace": "pko", "ready": "False", "stalled": "True"}
+    assert found.metric == "pulumi_stack_info"
+    assert labels.items() <= found.labels.items()
 
 
 def test_a_gauge_without_a_value_is_zero_and_booleans_are_in_lower_case() -> None:

@@ -36,6 +36,16 @@ def test_kube_state_metrics_may_list_each_kind_that_it_exports() -> None:
     assert permitted == {(group, plural.replace("repositorys", "repositories")) for group, plural in kinds}
 
 
+@pytest.mark.parametrize(("name", "kinds"), [("us-east-04a", {"Stack"}), ("laptop", set())])
+def test_stacks_have_metrics_if_an_operator_applies_them(name: str, kinds: set[str]) -> None:
+    values = monitoring.operator(reference(name).region, dpf=True).values["kube-state-metrics"]
+    exported = [entry["groupVersionKind"] for entry in values["customResourceState"]["config"]["spec"]["resources"]]
+
+    assert {of["kind"] for of in exported if of["group"] == "pulumi.com"} == kinds
+    permitted = {group for rule in values["rbac"]["extraRules"] for group in rule["apiGroups"]}
+    assert ("pulumi.com" in permitted) == bool(kinds)
+
+
 def test_the_kinds_are_exported_in_the_version_in_which_they_are_applied() -> None:
     of = {(entry["groupVersionKind"]["group"], entry["groupVersionKind"]["kind"]): entry for entry in STATE}
     applied = {
