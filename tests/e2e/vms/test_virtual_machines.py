@@ -27,6 +27,8 @@ CLUSTER, SPACE = "acme-train", "looms"
 TENANT, REGION = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/region.yaml"
 DISK = ("cdi.kubevirt.io/v1beta1", "DataVolume")
 SUM = "5b4e89ad7035fb700922256a720110a1766e2df71e0c6f63480ddd088fe4a614"
+GOLDEN = "ubuntu-24-04-3-20261015-80gi"
+"""Golden volume of the image of VM bastion."""
 OWN = f"""  own_images:
     - {{name: weaver, version: weaver-1, size: 8Gi, http: {{url: "https://images.acme.example/weaver", sha256: {SUM}}}}}
   image_storage_class:"""
@@ -246,7 +248,7 @@ def test_objects_in_use_are_not_deleted_and_their_users_are_named(ordered: Local
         (TENANT, "      image: ubuntu-24-04\n", "      image: debian-13\n"),
         (TENANT, f"{OFFERED}, spare-nfs", OFFERED),
     )
-    source = {"source": {"pvc": {"name": "ubuntu-24-04-3-20261015-80gi", "namespace": "virtual-machines"}}}
+    source = {"source": {"pvc": {"name": GOLDEN, "namespace": "virtual-machines"}}}
     metadata = {"name": "mine", "namespace": SPACE}
     mine = {"apiVersion": DISK[0], "kind": "DataSource", "metadata": metadata, "spec": source}
     api.apply(mine, field_manager="somebody")
@@ -262,7 +264,6 @@ def test_objects_in_use_are_not_deleted_and_their_users_are_named(ordered: Local
     objects = json.loads(outcome.stdout)["stacks"][0]["held"]["objects"]
     assert {one["object"]: (one["reason"], one["users"]) for one in objects} == {
         "DataSource virtual-machines/ubuntu-24-04": ("it is in use", [f"VirtualMachine {SPACE}/desk"]),
-        "DataVolume virtual-machines/ubuntu-24-04-3-20261015-80gi": ("it is in use", [f"DataSource {SPACE}/mine"]),
         "StorageClass spare-nfs": ("it is in use", [f"PersistentVolumeClaim {SPACE}/cloth"]),
     }
     assert refused.code == ExitCode.CONFIRMATION_REQUIRED, refused.text
@@ -291,6 +292,23 @@ def test_a_new_image_version_and_a_changed_size_do_not_affect_existing_vms(
     assert new["spec"]["instancetype"]["name"] != old["spec"]["instancetype"]["name"] == size
     there = ObjectRef("instancetype.kubevirt.io/v1beta1", "VirtualMachineClusterInstancetype", size)
     assert api.get(there) is not None, "those that ordered the former size start anew with it"
+    found = json.loads(ordered.jacquard("gc", ENVIRONMENT, "--dry-run", "--format", "json").stdout)
+    [golden] = [item for item in (*found["unused"], *found["kept"]) if item["name"] == GOLDEN]
+    assert golden["used_by"] == ["VirtualMachine virtual-machines/bastion"], "it was not restarted"
     source = api.get(ObjectRef(DISK[0], "DataSource", "ubuntu-24-04", "virtual-machines"))
     assert dig(source, "spec", "source", "pvc", "name") == "ubuntu-24-04-4-20261201-80gi"
     runs(api, "desk", SPACE)
+
+
+@pytest.mark.usefixtures("through_the_api")
+def test_a_return_to_an_image_version_adopts_its_golden_volume(ordered: LocalRegion, api: ApiServer) -> None:
+    volume, catalog = ObjectRef(*DISK, GOLDEN, "virtual-machines"), "catalog/vm_offerings.yaml"
+    before = api.get(volume)
+    ordered.edit(catalog, "version: ubuntu-24.04.4-20261201", "version: ubuntu-24.04.3-20261015")
+    ordered.edit(catalog, SUM[::-1], "75490355f9aada1e6777dd2d656824f68a07be5aabf4fbe7c8a8fecf9d3bc600")
+
+    outcome = ordered.jacquard("up", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert before is not None
+    assert dig(api.get(volume), "metadata", "uid") == before["metadata"]["uid"]
