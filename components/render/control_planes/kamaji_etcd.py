@@ -2,6 +2,12 @@
 
 A cluster with a separate store for events has two etcds. Both trust the same CA, since an API server has a single
 client certificate for all its etcds.
+
+The CA keeps its key when cert-manager renews it; by default it would get another one (CERT:internal/controller/feature/
+features.go DefaultPrivateKeyRotationPolicyAlways). Members read the certificate of the CA only at their start
+(ETCD:client/pkg/transport/listener.go ServerConfig), and Kamaji signs the client certificates of API servers again as
+soon as the CA has changed (KAMAJI:internal/resources/datastore/datastore_certificate.go). With the same key, members
+accept these certificates until they are started next.
 """
 
 from collections.abc import Iterable, Iterator
@@ -195,16 +201,34 @@ def _operator(release: _EtcdRelease) -> Operator:
             "certManager": {
                 "enabled": True,
                 "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": release.authority},
-                "ca": {"create": name == release.authority, "nameOverride": f"{release.authority}-ca"},
+                "ca": {"create": name == release.authority, "nameOverride": _authority(release.authority)},
                 "clientCert": {"nameOverride": f"{name}-client"},
             },
             "resources": resources(release.nodes, Component.ETCD),
             "topologySpreadConstraints": spread(_pods(name), spec.members, release.etcd.hosts),
         },
-        merged=(STOPPED,) if release.etcd.is_stopped else (),
+        merged=tuple(_merged(release)),
         # The chart's jobs use a separate ServiceAccount; members would mount the token of ``default``.
         tokenless=("StatefulSet",),
     )
+
+
+def _merged(release: _EtcdRelease) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the chart's objects without a value."""
+    if release.authority == release.name:
+        yield {
+            "apiVersion": "cert-manager.io/v1",
+            "kind": "Certificate",
+            "metadata": {"name": _authority(release.name)},
+            "spec": {"privateKey": {"rotationPolicy": "Never"}},
+        }
+    if release.etcd.is_stopped:
+        yield STOPPED
+
+
+def _authority(name: str) -> str:
+    """Return the name of the CA of the etcd ``name``: of its Certificate, Secret and Issuer."""
+    return f"{name}-ca"
 
 
 def _client(name: str, namespace: str) -> Etcd:

@@ -53,8 +53,8 @@ class Operator(Struct):
     """Kinds, as ``<API group>/<Kind>``, of objects that are removed from the chart because other components create
     them."""
     merged: tuple[Mapping[str, Any], ...] = ()
-    """Partial objects with API version and kind, whose fields are set in all objects of their kind, for fields without
-    a chart value."""
+    """Partial objects with API version and kind, whose fields are set in all objects of their kind, or in the one with
+    their ``metadata.name``, for fields without a chart value."""
     pods: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields for pods of the Deployments, for manifests and for charts without such values."""
     tokenless: tuple[str, ...] = ()
@@ -198,10 +198,10 @@ def _with_pods(pods: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the patch that merges ``part`` into all objects of its kind."""
-    group = part["apiVersion"].rpartition("/")[0]
-    patch = {**part, "metadata": ANY}
-    return {"target": {**given(group=group or None), "kind": part["kind"]}, "patch": json.dumps(patch)}
+    """Return the patch that merges ``part`` into all objects of its kind, or into the one with its name."""
+    group, name = part["apiVersion"].rpartition("/")[0], part.get("metadata", {}).get("name")
+    target = {**given(group=group or None), "kind": part["kind"], **given(name=name)}
+    return {"target": target, "patch": json.dumps({**part, "metadata": {"name": name} if name else ANY})}
 
 
 def _without_token(kind: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from components.inputs.hosted_control_plane import of_tenant
 from components.inputs.node_pool import of_tenant as pools_of
 from components.render.control_planes.etcd_backup import saved_at
-from components.render.control_planes.kamaji_etcd import MAIN_STORE, STOPPED
+from components.render.control_planes.kamaji_etcd import EVENTS_STORE, MAIN_STORE, STOPPED
 from components.render.labels import RESTORED_TO
 from components.render.manifest import Manifest
 from components.render.region.operators import ANY
@@ -39,11 +39,11 @@ def order(items: list[Manifest]) -> list[str]:
     return [item.name for item in items if item.kind in ("HelmRelease", "Job")]
 
 
-def merged(items: list[Manifest]) -> list[dict[str, Any]]:
-    """Return the partial objects that are merged into the objects of the chart."""
+def merged(items: list[Manifest], kind: str = "StatefulSet") -> list[dict[str, Any]]:
+    """Return the partial objects that are merged into the objects of a kind of the chart."""
     [renderer] = release(items)["postRenderers"]
     patches = [json.loads(entry["patch"]) for entry in renderer["kustomize"]["patches"]]
-    return [patch for patch in patches if isinstance(patch, dict)]
+    return [patch for patch in patches if isinstance(patch, dict) and patch["kind"] == kind]
 
 
 def annotations(environment: Environment) -> dict[str, Any]:
@@ -102,6 +102,28 @@ def test_members_are_stopped_by_a_patch_that_keeps_the_endpoints_of_the_data_sto
     assert merged(stopped) == [STOPPED | {"metadata": ANY}]
     assert release(stopped)["values"] == release(before)["values"]
     assert [release(rendered(step)) for step in (START, DONE)] == [release(before)] * 2
+
+
+def test_only_the_ca_of_an_etcd_keeps_its_key() -> None:
+    [patch] = merged(rendered(None), "Certificate")
+    [renderer] = release(rendered(None))["postRenderers"]
+
+    assert patch["spec"] == {"privateKey": {"rotationPolicy": "Never"}}
+    target = {"group": "cert-manager.io", "kind": "Certificate", "name": f"{ETCD}-ca"}
+    assert target in [entry["target"] for entry in renderer["kustomize"]["patches"]]
+    environment, cluster = in_own_store(None)
+    [items] = [
+        objects_of(plane)
+        for tenant in environment.tenants
+        for plane in of_tenant(environment, tenant)
+        if plane.name == cluster
+    ]
+    releases = [item for item in items if item.kind == "HelmRelease"]
+    # The etcd of separate events has the CA of the main etcd.
+    assert {item.name: len(merged([item], "Certificate")) for item in releases} == {
+        f"{cluster}-{MAIN_STORE}": 1,
+        f"{cluster}-{EVENTS_STORE}": 0,
+    }
 
 
 def test_jobs_are_the_same_until_the_restore_is_done() -> None:
@@ -173,7 +195,7 @@ def test_a_dedicated_data_store_is_restored_without_its_separate_events(step: Re
     assert [item.name.partition("-restore-")[0] for item in jobs] == [main] * 3
     assert {item.namespace for item in jobs} == {cluster}
     releases = [item for item in items if item.kind == "HelmRelease"]
-    stopped = [item.name for item in releases if "StatefulSet" in {patch["kind"] for patch in merged([item])}]
+    stopped = [item.name for item in releases if merged([item])]
     assert stopped == ([main] if step is STOP else [])
     env = jobs[0].body["spec"]["template"]["spec"]["initContainers"][0]["env"]
     assert env[0]["value"] == f":s3:etcd/{cluster}/{snapshot}"
