@@ -10,7 +10,7 @@ from components.render.pools.pool_rollout import waits_for_jobs
 from components.render.program_pods import TOOL
 from components.render.region.dns import domain_of
 from components.render.workloads.slurm import LOGIN, SlurmInput, images_of
-from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool
+from components.render.workloads.slurm_pool import CHART, NAMESPACE, SlurmPool
 from components.render.workloads.slurm_reservations import SlurmReservations
 from components.rollout.repair import replacement_minutes
 from components.specs.environment import Environment
@@ -33,6 +33,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Slur
         spec=spec,
         pools=tuple(_pool(environment, placed, pools[pool]) for pool in spec.pools),
         images={image: str(environment.versions.tool(image)) for image in images_of(spec)},
+        operator=environment.chart_inside(name, CHART),
         system_pool=placed.cluster.has_system_pool,
         buckets=tuple(offered_buckets(environment, placed, lambda namespace: namespace == NAMESPACE)),
         public_address=public,

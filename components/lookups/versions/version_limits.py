@@ -43,6 +43,8 @@ class VersionLimit(Spec):
     """Compatible trains of ``other``, such as ``3.2``; empty for all."""
     other_same: Same | None = None
     """Part of the version that ``other`` shares with ``project``."""
+    waivable: bool = False
+    """Whether a region can operate with the violation, so that a waiver may permit it."""
     why: Text
     source: str = Field(pattern=r"^[-A-Za-z0-9]+/[-A-Za-z0-9]+:\S+$")
     """Source of the limit, ``owner/repository:path``."""
@@ -77,9 +79,13 @@ def version_limits() -> tuple[VersionLimit, ...]:
 
 
 def unsupported(project: str, version: str) -> str:
-    """Return why ``version`` of ``project`` lacks a required fix, and versions with it; empty if it has all fixes."""
+    """Return why ``version`` of ``project`` lacks a required fix, and versions with it; empty if it has all fixes.
+
+    Limits that a waiver may lift are left out.
+    """
     for limit in version_limits():
-        if limit.other == project and limit.is_own and (wanted := limit.wanted(version, version)):
+        required = limit.other == project and limit.is_own and not limit.waivable
+        if required and (wanted := limit.wanted(version, version)):
             return f"is not supported, because {limit.why}; select {wanted}"
     return ""
 

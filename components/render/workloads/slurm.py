@@ -24,6 +24,7 @@ from components.render.workloads.slurm_nodes import LOGFILE, mounts, node_set
 from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.render.workloads.slurm_topology import annotating
 from components.specs.base import Address
+from components.specs.natural import numbers
 from components.specs.struct import Struct
 from components.specs.workloads.slurm import SlurmLoginSpec, SlurmSpec
 
@@ -36,6 +37,9 @@ _IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-login", LOGFI
 GROUP = "slinky.slurm.net/v1beta1"
 _KEYS = {"slurmKeyRef": "slurm.key", "jwtKeyRef": "jwt.key"}
 _METRICS = tuple(f"/metrics/{part}" for part in ("jobs", "nodes", "partitions", "scheduler"))
+_FIRST_WITHOUT_NAMESPACES = (1, 1, 1)
+"""First release of the operator whose references have no namespace. Its API server rejects the field, and release 1.1.0
+finds no object without it (SLURMOP:api/v1beta1/base_types.go of v1.1.0, SLURMOP:internal/utils/refresolver)."""
 SSH_PORT = 22
 """Port of the login nodes."""
 
@@ -56,6 +60,8 @@ class SlurmInput(Struct):
     """Pools of all partitions, in the order of the data."""
     images: Mapping[str, str]
     """Container images by name, with digests."""
+    operator: str
+    """Release of the operator's chart that the cluster installs."""
     system_pool: bool
     """Whether the cluster has a pool with role system."""
     buckets: tuple[OfferedBucket, ...] = ()
@@ -77,7 +83,7 @@ class SlurmInput(Struct):
             *self._accounting(),
             self._controller(),
             self._rest_api(),
-            *(node_set(pool, self.spec, self.images, GROUP, NAME, self._place()) for pool in self.pools),
+            *(node_set(pool, self.spec, self.images, GROUP, self._reference(), self._place()) for pool in self.pools),
             *(self._login(self.spec.login) if self.spec.login else ()),
         )
 
@@ -227,4 +233,6 @@ class SlurmInput(Struct):
         )
 
     def _reference(self, name: str = NAME) -> dict[str, str]:
-        return {"name": name, "namespace": NAMESPACE}
+        """Return a reference to an object in the same namespace."""
+        namespaced = numbers(self.operator) < _FIRST_WITHOUT_NAMESPACES
+        return {"name": name, **({"namespace": NAMESPACE} if namespaced else {})}

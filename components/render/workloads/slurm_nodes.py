@@ -24,7 +24,12 @@ _SHARED_MEMORY = "shared-memory"
 
 
 def node_set(
-    pool: SlurmPool, spec: SlurmSpec, images: Mapping[str, str], group: str, controller: str, place: Mapping[str, Any]
+    pool: SlurmPool,
+    spec: SlurmSpec,
+    images: Mapping[str, str],
+    group: str,
+    controller: Mapping[str, str],
+    place: Mapping[str, Any],
 ) -> Manifest:
     """Return the NodeSet of ``pool``, with as many pods as the pool has nodes.
 
@@ -33,7 +38,7 @@ def node_set(
         spec: Slurm cluster.
         images: container images by name.
         group: API version of the operator's kinds.
-        controller: name of the Controller in the same namespace.
+        controller: reference to the Controller in the same namespace.
         place: namespace and cluster.
     """
     volumes, paths = mounts(spec.volumes)
@@ -59,7 +64,7 @@ def node_set(
         pool.spec.name,
         **place,
         spec={
-            "controllerRef": {"name": controller, "namespace": place["namespace"]},
+            "controllerRef": dict(controller),
             "scalingMode": "StatefulSet",
             "replicas": pool.nodes,
             "slurmd": slurmd,
@@ -69,8 +74,6 @@ def node_set(
                 "type": "RollingUpdate",
                 "rollingUpdate": {"maxUnavailable": pool.spec.rollout.max_unavailable},
             },
-            # The pool has the taint of the lock; the operator would remove its own taint from nodes without a pod.
-            "taintKubeNodes": False,
             "workloadDisruptionProtection": True,
             "template": {
                 **given(metadata=given(annotations=given(**{NETWORKS: ",".join(pool.networks) or None}))),

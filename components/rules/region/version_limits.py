@@ -11,7 +11,7 @@ from components.render.network.dpus import HBN_IMAGE
 from components.render.pools import ironcore_metal
 from components.rules.rule import Rules
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.loader import REGION, VERSIONS, WAIVERS
 from components.specs.reading.problems import Problem
 
 _DOCA = "doca"
@@ -22,7 +22,14 @@ def limits(environment: Environment) -> Iterator[Problem]:
     """Report versions that are incompatible or lack a required fix, and artefacts that do not list their projects."""
     yield from _unnamed(environment)
     for limit, found in _violations(environment):
-        if limit.other != _DOCA:
+        if limit.other != _DOCA and not limit.waivable:
+            yield found
+
+
+def faults(environment: Environment) -> Iterator[Problem]:
+    """Report versions with a fault that stops no region, but that a newer version fixes."""
+    for limit, found in _violations(environment):
+        if limit.waivable:
             yield found
 
 
@@ -48,9 +55,12 @@ def _violations(environment: Environment) -> Iterator[tuple[VersionLimit, Proble
             remedy = "pick another DPU image" if limit.other == _DOCA else f"write {wanted}"
             if limit.project == _DOCA:
                 remedy += ", or pick another DPU image"
+            if limit.waivable:
+                remedy += f", or add a waiver for {limit.other} to {WAIVERS}"
             fault = f"not compatible with {limit.project} {project} ({place(environment, *there)})"
             text = f"is {'not supported' if limit.is_own else fault}, because {limit.why}; {remedy}"
-            yield limit, problem(environment, file, path, f"{limit.other} {other} {text}")
+            subject = limit.other if limit.waivable else ""
+            yield limit, problem(environment, file, path, f"{limit.other} {other} {text}", subject)
             del versions[limit.other]
 
 
@@ -90,4 +100,4 @@ def _on_dpus(environment: Environment) -> Iterator[tuple[str, tuple[str, DataPla
             yield tool.name, (tool.tag.partition("-")[0], (VERSIONS, ("tools", index, "tag")))
 
 
-RULES = Rules(data=(limits, dpu_images))
+RULES = Rules(data=(limits, faults, dpu_images), waivable=(faults,))

@@ -1,5 +1,8 @@
 """Slinky's real operator at a real API server and scheduler, with our objects and nodes that exist as objects only.
 
+The operator is the release that the toolchain builds, with objects for that release. Nothing here is about the release
+that the catalogue pins, nor about the faults that it fixes.
+
 The operator creates no pod of a node before slurmrestd answers, so a stand-in answers, with idle nodes and no jobs. No
 pod runs: nothing here proves that Slurm's daemons start with this configuration, or that nodes register with their
 GPUs. `test_slurm_promotion` is about nodes with jobs.
@@ -30,7 +33,7 @@ from tests.support.local_regions.local_region import wait_until
 from tests.support.machine.programs import Programs
 from tests.support.objects.rendered_objects import objects_of
 from tests.support.workloads.slurm_api_server import LEAVES, SlurmCluster
-from tests.support.workloads.slurm_clusters import CLUSTER, placed_slurm, slurm_input
+from tests.support.workloads.slurm_clusters import CLUSTER, placed_slurm, slurm_input, with_built_operator
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -52,7 +55,8 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
         programs = {name: str(binaries.path(name)) for name in (MANAGER, SCHEDULER)}
     except ToolchainError as error:
         pytest.skip(f"NO SLURM OPERATOR: {error}; make test-nightly builds it")
-    folder, laptop = tmp_path_factory.mktemp("slurm"), load_environment("laptop", ENVIRONMENTS)
+    folder = tmp_path_factory.mktemp("slurm")
+    laptop = with_built_operator(load_environment("laptop", ENVIRONMENTS))
     controllers = ("statefulset-controller", "deployment-controller", "replicaset-controller")
     server = LocalApiServer(folder / "api", kinds=("ServiceMonitor",), controllers=controllers)
     started = Programs(folder)

@@ -3,10 +3,14 @@
 API servers, scheduler, Cluster API, Slinky's operator and the program that reads reservations are real. Hosts and
 kubelets are simulated, and a stand-in answers for slurmrestd: a job is the state ALLOCATED of a Slurm node. The API
 server of the tenant's cluster reaches it as its HTTP proxy. Slurm itself does not run.
+
+The region pins the release of the operator that the toolchain builds, with a waiver, because it has faults that the
+release of the catalogue does not have. Nothing here is about the release of the catalogue.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import subprocess
@@ -18,7 +22,7 @@ import pytest
 
 from components.programs.slurm_reservations import HOOK
 from components.render.labels import NODE_POOL
-from components.render.workloads.slurm_pool import LOCK, NAMESPACE
+from components.render.workloads.slurm_pool import CHART, LOCK, NAMESPACE
 from jacquard.lab.rehearsal import ports
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.errors import ToolchainError
@@ -29,6 +33,7 @@ from tests.support.local_regions.local_region import ENVIRONMENT, UP, LocalRegio
 from tests.support.local_regions.pools_of_four import CLUSTER, NEXT, PAST, edit, edit_pools, region_of
 from tests.support.machine.programs import Programs
 from tests.support.workloads.fake_slurmrestd import FakeSlurmrestd
+from tests.support.workloads.slurm_clusters import built_operator
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -119,6 +124,22 @@ def _with_slurm(tenant: Object) -> Object:
     return tenant
 
 
+def _with_built_operator(region: LocalRegion) -> None:
+    """Pin the release of the operator that the toolchain builds."""
+
+    def pinned(vector: Object) -> None:
+        [chart] = [item for item in vector["charts"] if item["name"] == CHART]
+        chart["version"] = built_operator()
+
+    def waived(waivers: Object) -> None:
+        expires = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=30)
+        rest = {"reason": "the release that runs here", "owner": "ops", "ticket": "OPS-1", "expires": expires}
+        waivers["waivers"].append({"rule": "version-limits.faults", "subject": CHART, **rest})
+
+    region.rewrite("catalog/versions.yaml", pinned)
+    region.rewrite(f"{ENVIRONMENT}/waivers.yaml", waived)
+
+
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     """A region with a Slurm cluster of two nodes, and a job on each of them."""
@@ -133,6 +154,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     try:
         with deleted_at_exit(region_of(folder, {"services": {"nodes": 1}, POOL: train}, racks=1)) as region:
             edit(region, _with_slurm)
+            _with_built_operator(region)
             region.variables |= {"HTTP_PROXY": slurmrestd.url, "NO_PROXY": ports.LOOPBACK}
             region.up()
             secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "slurm-keys", "namespace": NAMESPACE}}

@@ -20,10 +20,7 @@ from jacquard.machine.errors import ToolchainError
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 RECORDED_HERE = Path(__file__).parent / "recorded_crds"
 """Definitions that the folder lacks, written from upstream's types."""
-_PINNED = {
-    "kueue.x-k8s.io": ("kueue", "charts/kueue/templates/crd"),
-    "slinky.slurm.net": ("slurm-operator", "helm/slurm-operator-crds/templates"),
-}
+_PINNED = {"kueue.x-k8s.io": ("kueue", "charts/kueue/templates/crd")}
 """Groups of which the folder has newer releases than the catalogue pins: module of the pinned chart, and its folder."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 """Template expressions of charts in definitions: labels, annotations and the service of a conversion."""
@@ -70,7 +67,7 @@ class CrdFolder:
 
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
         if group in _PINNED:
-            return _pinned(group, kind)
+            return definition_of_module(*_PINNED[group], group, kind)
         stem = kind.lower()[:-1]  # The plural may change the last letter.
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
         bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # One file with all kinds of a project
@@ -92,9 +89,8 @@ def _documents(path: Path) -> tuple[str, ...]:
     return tuple(_SEPARATOR.split(path.read_text(encoding="utf-8")))
 
 
-def _pinned(group: str, kind: str) -> Mapping[str, Any]:
-    """Return the definition of ``kind`` in the pinned chart; skip the test if the chart is not available."""
-    module, folder = _PINNED[group]
+def definition_of_module(module: str, folder: str, group: str, kind: str) -> Mapping[str, Any]:
+    """Return the definition of ``kind`` in a module of the toolchain; skip the test if the module is not available."""
     try:
         files = sorted((binaries.data(module) / folder).glob(f"{group}_*.yaml"))
     except ToolchainError as error:
@@ -103,5 +99,5 @@ def _pinned(group: str, kind: str) -> Mapping[str, Any]:
         definition = yaml.load(_TEMPLATE.sub("", path.read_text(encoding="utf-8")), yaml.CSafeLoader)
         if definition["spec"]["names"]["kind"] == kind:
             return dict(definition)
-    msg = f"the pinned chart {module} has no CustomResourceDefinition of {kind} in {group}"
+    msg = f"the module {module} has no CustomResourceDefinition of {kind} in {group}"
     raise LookupError(msg)

@@ -1,4 +1,4 @@
-"""A Slurm cluster on pools of the laptop's training cluster, whose data contain none."""
+"""A Slurm cluster on pools of the laptop's training cluster, whose data contain none, and the operator that runs it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 from components.inputs.workloads.slurm import of_cluster
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.workloads.slurm import SlurmInput
-from components.render.workloads.slurm_pool import LOCK
+from components.render.workloads.slurm_pool import CHART, LOCK
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.struct import replace
 from components.specs.workloads.slurm import SlurmSpec
+from tests.support.add_ons.helm_charts import CHARTS
 from tests.support.data.small_region import changed
 
 CLUSTER = "acme-train"
@@ -70,3 +71,18 @@ def slurm_input(environment: Environment, **spec: Any) -> SlurmInput:
     """Return the input of that Slurm cluster."""
     [given] = of_cluster(environment, placed_slurm(environment, **spec))
     return given
+
+
+def built_operator() -> str:
+    """Return the release of the operator that the toolchain builds.
+
+    It is older than the pinned one, because the Go module proxy refused later ones.
+    """
+    return CHARTS[CHART][0].version.removeprefix("v")
+
+
+def with_built_operator(environment: Environment) -> Environment:
+    """Return ``environment`` with the release of the operator that the toolchain builds in its catalogue."""
+    versions = environment.versions
+    charts = tuple(changed(row, version=built_operator()) if row.name == CHART else row for row in versions.charts)
+    return changed(environment, versions=changed(versions, charts=charts))

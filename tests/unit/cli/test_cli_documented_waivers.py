@@ -99,6 +99,13 @@ CHECKED = {
     ),
     "safe-mounts.lossy-options": Case("shared-nfs", (("region.yaml", "nconnect=8]", "nconnect=8, soft]"),)),
     "safe-mounts.nfs-version": Case("shared-nfs", (("region.yaml", "nfsvers=4.2, nconnect=8", "nconnect=8"),)),
+    "version-limits.faults": Case(
+        "slurm-operator",
+        (
+            ("tenants/acme.yaml", "add_ons: default", "add_ons: [default, monitoring, slurm]"),
+            ("../catalog/versions.yaml", 'slurm-operator", version: 1.1.2', 'slurm-operator", version: 1.1.0'),
+        ),
+    ),
     "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
 }
 """Waivers that affect ``jacquard check``."""

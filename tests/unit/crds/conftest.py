@@ -40,10 +40,15 @@ class PublishedCrds:
     def __init__(self) -> None:
         self._folder = CrdFolder()
 
-    def problems(self, body: Mapping[str, Any]) -> list[str]:
-        """Return the violations of the definition of ``body``'s kind, each starting with its path."""
+    def problems(self, body: Mapping[str, Any], definition: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the violations of the definition of ``body``'s kind, each starting with its path.
+
+        Args:
+            body: Object.
+            definition: Definition of another release; None for the published one.
+        """
         group, _, version = body["apiVersion"].partition("/")
-        definition = self._folder.definition(group, body["kind"])
+        definition = definition or self._folder.definition(group, body["kind"])
         served = [item for item in definition["spec"]["versions"] if item["name"] == version and item["served"]]
         if not served:
             return [f"apiVersion: {version} is not served"]

@@ -88,6 +88,14 @@ def test_a_release_without_a_required_fix_is_not_a_target(laptop: Any) -> None:
     assert Promotion(laptop.load(), "charts/kueue", "0.17.3").plan()
 
 
+def test_a_release_with_a_fault_that_a_waiver_permits_is_a_target(laptop: Any) -> None:
+    slurm = "[cilium, node-features, gpus, cert-manager, monitoring, slurm]"
+    laptop.edit("tenants/globex.yaml", "[cilium, node-features, gpus]", slurm)
+    with_newer_release(laptop, "slurm-operator", "1.2.0")
+
+    assert Promotion(laptop.load(), "charts/slurm-operator", "1.2.0").plan()
+
+
 def test_an_older_release_is_only_reached_by_a_rollback(laptop: Any) -> None:
     with_newer_release(laptop)
     with_newer_release(laptop, CHART, "1.20.2", "d")

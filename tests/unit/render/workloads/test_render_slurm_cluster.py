@@ -16,7 +16,8 @@ from components.lookups.effects.effect import Effect
 from components.lookups.pools import clusters
 from components.programs.slurm_topology import place_of
 from components.render.manifest import Manifest
-from components.render.workloads.slurm_pool import NAMESPACE, SlurmPool, partition_lines, topology_file
+from components.render.workloads.slurm import GROUP
+from components.render.workloads.slurm_pool import CHART, NAMESPACE, SlurmPool, partition_lines, topology_file
 from components.specs.environment import Environment
 from components.specs.struct import replace
 from tests.support.data.small_region import changed
@@ -48,7 +49,7 @@ def test_each_pool_has_a_node_set_of_its_size_on_its_locked_nodes(objects: dict[
         {"key": "workload", "operator": "Equal", "value": "training", "effect": "NoSchedule"},
         {"key": "slinky.slurm.net/slurm", "operator": "Exists"},
     ]
-    assert train["taintKubeNodes"] is False
+    assert "taintKubeNodes" not in train  # Releases since 1.2.0 reject it.
     assert train["extraConf"] == "Gres=gpu:h100:8"
     assert train["slurmd"]["resources"]["limits"]["nvidia.com/gpu"] == "8"
 
@@ -103,6 +104,24 @@ def test_without_accounting_and_login_only_the_daemons_remain(laptop: Environmen
 
 def test_all_objects_are_outside_the_namespace_of_the_operator(objects: dict[tuple[str, str], Manifest]) -> None:
     assert {item.namespace for item in objects.values()} == {None, NAMESPACE}
+
+
+@pytest.mark.parametrize(("release", "fields"), [("1.1.0", {"name", "namespace"}), ("1.1.1", {"name"})])
+def test_references_have_a_namespace_for_the_release_of_the_operator_that_needs_it(
+    laptop: Environment, release: str, fields: set[str]
+) -> None:
+    charts = laptop.versions.charts
+    changed_charts = tuple(changed(row, version=release) if row.name == CHART else row for row in charts)
+    environment = changed(laptop, versions=changed(laptop.versions, charts=changed_charts))
+    rendered = objects_of(slurm_input(environment))
+    custom = {item.kind: item.body["spec"] for item in rendered if item.api_version == GROUP}
+    references = [
+        custom["Controller"]["accountingRef"],
+        *custom["Controller"]["configFileRefs"],
+        *(custom[kind]["controllerRef"] for kind in ("RestApi", "NodeSet", "LoginSet")),
+    ]
+
+    assert all(reference.keys() == fields for reference in references)
 
 
 def test_partitions_name_the_node_sets_of_their_pools(laptop: Environment) -> None:
