@@ -3,13 +3,19 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 
+from components.lookups.slices import SliceKind
 from components.render.manifest import MANAGEMENT
 from components.render.region.engine.engine import API, KIND
 from components.render.region.engine.operator import CHART, NAMESPACE
 from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
 from components.specs.reading.problems import abbreviated
+from components.specs.region.state import StackLayout
+from jacquard.cli.console import plural
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.progress import Screen
+from jacquard.engine.driver import Engine
+from jacquard.engine.recorded import recorded_commits
 from jacquard.engine.shutdown import asked
 from jacquard.observe.observation import connect
 from jacquard.observe.slice_runs import REQUEST, WORKSPACE, WORKSPACE_API, SliceRun, slice_run, workspace_failed
@@ -100,6 +106,32 @@ class Operator:
             f"  the pod of the failed run: kubectl -n {NAMESPACE} logs {name}-workspace-0; 'jacquard up {environment}'"
             " continues from there"
         )
+
+
+def require_no_stacks(environment: Environment, engine: Engine) -> None:
+    """Pass unless the data have no operator any more, but its Stacks still exist.
+
+    Each Stack has a finalizer, and it and its namespace are never deleted after the operator
+    (PKO:operator/internal/controller/pulumi/stack_controller.go, PulumiFinalizer).
+
+    Raises:
+        Stop: with the steps that delete the Stacks first.
+    """
+    region, name = environment.region, environment.name
+    if region.engine or region.stacks is StackLayout.WHOLE:
+        return
+    stack = f"{name}.{SliceKind.ENGINE}"
+    if existing := len(recorded_commits(engine.look(stack).resources)):
+        found = plural(existing, "Stack")
+        msg = (
+            f"{name}: nothing was changed: environments/{name}/{REGION} has no 'engine', but its operator has {found}\n"
+            "  only the operator removes their finalizer, so delete them before it; add 'engine' again, or run:\n"
+            f'  eval "$(jacquard env {name})"\n'
+            f"  pulumi state unprotect --all --yes --stack {stack}\n"
+            f"  pulumi destroy --stack {stack}\n"
+            f"  pulumi stack rm --yes {stack}"
+        )
+        raise Stop(msg, ExitCode.REFUSED)
 
 
 def _commit(environment: Environment) -> str:

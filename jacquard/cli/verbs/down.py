@@ -17,6 +17,7 @@ from jacquard.cli import arguments, data, local_region
 from jacquard.cli.console import stderr, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.runs.engine import watched
+from jacquard.cli.runs.operator import require_no_stacks
 from jacquard.cli.runs.stacks import Unfinished, require_done, together
 from jacquard.cli.views.progress import Screen, ended
 from jacquard.cli.views.summary import counted, show_stacks
@@ -127,6 +128,7 @@ def _destroy_region(spec: Environment, typed: str | None) -> None:
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     engine = Engine(spec.name, spec.region.state, {})
+    require_no_stacks(spec, engine)
     screen = Screen(stderr())
     needs = among(stack_needs(spec), engine.stacks())
     _fetch_kubeconfigs(spec)

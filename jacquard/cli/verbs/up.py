@@ -13,7 +13,7 @@ from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs import refresh as refreshes
 from jacquard.cli.runs.applying import Up
 from jacquard.cli.runs.metrics import RunMetrics, measured
-from jacquard.cli.runs.operator import Operator
+from jacquard.cli.runs.operator import Operator, require_no_stacks
 from jacquard.cli.runs.policy_gate import refuse
 from jacquard.cli.runs.stacks import Unfinished, confirm_stage
 from jacquard.cli.views import summary
@@ -69,6 +69,7 @@ def up(
         migrate_to = arguments.migrate_to(migrate_providers or switch_to)
         with locks.exclusively(environment, "up"):
             engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
+            require_no_stacks(spec, engine)
             stacks = Apply(spec, engine, now, preview=preview, signers=signers, refresh=refresh).stacks()
             operator = Operator(spec, stacks)
             work = Up(

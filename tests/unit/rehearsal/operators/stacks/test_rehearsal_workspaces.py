@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from jacquard.lab.rehearsal.operators.stacks.controller import FINALIZER
+from jacquard.lab.rehearsal.operators.stacks.controller import CHART, FINALIZER
 from jacquard.lab.rehearsal.operators.stacks.sources import Source
 from jacquard.lab.rehearsal.operators.view import View
 from jacquard.providers.kube import ApiError
-from tests.support.engine.stack_region import NS, StackRegion, secret, stack
+from tests.support.engine.stack_region import NS, StackRegion, release, secret, stack
 from tests.support.objects.live_objects import obj
 
 UNAUTHORIZED = "cannot create tokenreviews; bind it to ClusterRole system:auth-delegator"
@@ -186,6 +186,20 @@ def test_a_deleted_stack_keeps_its_resources_and_its_running_update_ends_first(r
     del view.store["Stack", NS, "a"]
     region.settle(view)
     assert not region.folder("a").exists()
+
+
+def test_a_deleted_stack_stays_if_the_operator_is_deleted_before_it(region: StackRegion) -> None:
+    view = region.view(stack("a"))
+    region.settle(view)
+    del view.store["HelmRelease", NS, CHART]
+    view.edit("Stack", "a", NS, {"metadata": {"deletionTimestamp": "now"}})
+
+    region.settle(view)
+    assert view.get("Stack", "a", NS)["metadata"]["finalizers"] == [FINALIZER]
+
+    view.create(release(ready=True))
+    region.settle(view)
+    assert view.get("Stack", "a", NS)["metadata"]["finalizers"] == []
 
 
 def test_the_update_of_a_removed_stack_is_interrupted(region: StackRegion) -> None:
