@@ -31,24 +31,28 @@ class Rows:
     def of_part(self, part: Part, changes: Iterable[Change], tenant: str | None = None) -> Iterator[Row]:
         """Yield a row for each subject that ``changes`` of one component affect, and for each tenant of its hosts.
 
+        Rejected changes have separate rows.
+
         Args:
             part: the component.
             changes: all its changes, or those that affect one cluster.
             tenant: tenant of this cluster; None for the tenant of the component.
         """
-        alike: dict[tuple[Subject, Effect | None], list[Change]] = defaultdict(list)
+        alike: dict[tuple[Subject, bool, Effect | None], list[Change]] = defaultdict(list)
         for change in changes:
             subject = change.row.falls_on if change.row else Subject.PLATFORM
             of_hosts = subject in MACHINES or bool(self._machines.of(change))
-            alike[subject, change.effect if of_hosts else None].append(change)
-        for (subject, effect), same in alike.items():
+            # A rejection fails the apply, so a worse effect on the same subject must not hide it.
+            apart = of_hosts or change.effect is Effect.REFUSED
+            alike[subject, of_hosts, change.effect if apart else None].append(change)
+        for (subject, of_hosts, _), same in alike.items():
             if worst(same) is Effect.NONE:
                 continue
-            if effect is None:
+            if of_hosts:
+                yield from self._of_hosts(part, subject, same)
+            else:
                 row = self.row(part, subject, same, count=None, gpus=None)
                 yield row.model_copy(update={"tenant": tenant or row.tenant})
-            else:
-                yield from self._of_hosts(part, subject, same)
 
     def _of_hosts(self, part: Part, subject: Subject, changes: Sequence[Change]) -> Iterator[Row]:
         """Yield a row for each tenant with a node on a host that ``changes`` affect, and one for all other hosts."""

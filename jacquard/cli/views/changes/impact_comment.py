@@ -9,6 +9,7 @@ from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.cli.views.changes.markdown import bounded, bullets, code, fold, table
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
+from jacquard.previews.impacts.verdict import rejected
 
 MARK = "<!-- jacquard impact -->"
 """First line of each comment; the next run finds and overwrites the comment with this line."""
@@ -61,5 +62,8 @@ def reasons(impact: Impact) -> Iterator[str]:
 
 
 def _headline(impacts: Sequence[Impact]) -> str:
+    """Return the headline of the comment; a change that fails to apply needs no approval yet."""
+    if any(map(rejected, impacts)):
+        return f"Impact: {Effect.REFUSED}"
     tenants = dict.fromkeys(tenant.tenant for impact in impacts for tenant in missing(impact))
     return f"Approval required from {', '.join(map(code, tenants))}" if tenants else disturbs(impacts)

@@ -166,30 +166,6 @@ def test_a_base_without_environments_is_refused(repository: Path, invoke: Invoke
     assert (result.stderr, result.exit_code) == (message, ExitCode.BAD_DATA)
 
 
-REJECTED = {
-    "BMC": ("10.1.1.1/redfish", "10.1.1.101/redfish", "a BMC", "address"),
-    "boot MAC": ("02:00:00:01:01:01", "02:00:00:01:01:ff", "a network card", "address"),
-    "DPU": ("MT26A0101", "MT26A9101", "a DPU", "serial number"),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "part", "value"), REJECTED.values(), ids=REJECTED)
-def test_a_change_that_the_api_server_rejects_has_a_procedure_and_an_exit_code(
-    repository: Path, invoke: Invoke, old: str, new: str, part: str, value: str
-) -> None:
-    inventory = repository / "laptop" / "inventory" / "hall-a.csv"
-    inventory.write_text(inventory.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    steps = "remove the host from its pool, delete its row, run {}, and add the row with the new"
-
-    for form, command in (("text", "'jacquard up'"), ("json", "'jacquard up'"), ("markdown", "`jacquard up`")):
-        result = invoke("impact", "laptop", "--format", form)
-
-        rejected = "refused: laptop: the API server would reject the change of hall a\n"
-        assert (result.exit_code, result.stderr) == (ExitCode.REFUSED, rejected)
-        assert f"To replace {part}, {steps.format(command)} {value}." in result.stdout
-        assert "next: " not in result.stdout
-
-
 def test_data_that_are_in_no_repository_are_refused(invoke: Invoke) -> None:
     result = invoke("impact", "laptop")
 
