@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 
 from components.inputs.manifests import manifests
+from components.intents.images import waivers_of_declared_images
 from components.lookups.monitor_targets import MONITORS, targets
 from components.lookups.observed_components import RELEASES, Observers, selected
 from components.lookups.slices import slices
@@ -82,6 +83,7 @@ def judge(environment: Environment, now: dt.datetime, *, is_strict: bool = False
     violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]
     waived_checks = checks.waived(environment)
     used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}
+    used |= set(map(id, waivers_of_declared_images(environment)))
     return Judgement(
         objects=count,
         resources=resources,

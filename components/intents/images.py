@@ -1,10 +1,12 @@
 """Selection of golden images for pools, by channel, instance type and kubelet version."""
 
+from collections.abc import Iterator
+
 from components.intents.boot import boot_objections
 from components.intents.compute_domains import compute_domain_objections
 from components.lookups.control_planes import running_version
 from components.lookups.network.fabrics import roce
-from components.lookups.pools import vpc_of
+from components.lookups.pools import pools, vpc_of
 from components.specs.base import KubernetesVersion
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
@@ -12,7 +14,7 @@ from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.problems import FORM, listed
 from components.specs.region.catalog import GoldenImage, ImageContents
-from components.specs.region.policy import Enforcement, RuleId, longest_waiver
+from components.specs.region.policy import Enforcement, RuleId, WaiverSpec, longest_waiver
 from components.specs.storage.storage import StorageClassSpec
 
 CHANNEL = "channel"
@@ -59,14 +61,33 @@ def standing_objections(
     Returns:
         Rule by text: the policy that a waiver would name, or FORM.
     """
-    channel, rules = environment.region.image_channel, {}
+    rules: dict[str, str] = {}
     if not _may_leave_channel(environment, cluster, pool):
-        if channel not in image.channel:
-            text = f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
-            rules[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
-        if image.revoked:
-            rules[f"image {image.version} is revoked: {image.revoked}"] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
+        rules = dict.fromkeys(_channel_objections(environment, image), str(RuleId.IMAGE_OUTSIDE_CHANNEL))
     return rules | dict.fromkeys(incompatibilities(environment, image, cluster, pool), FORM)
+
+
+def _channel_objections(environment: Environment, image: GoldenImage) -> list[str]:
+    channel, reasons = environment.region.image_channel, []
+    if channel not in image.channel:
+        reasons.append(
+            f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
+        )
+    if image.revoked:
+        reasons.append(f"image {image.version} is revoked: {image.revoked}")
+    return reasons
+
+
+def waivers_of_declared_images(environment: Environment) -> Iterator[WaiverSpec]:
+    """Yield the waivers of pools that declare an image outside the region's channel, or a revoked one.
+
+    The policy rule judges running nodes only: before the promotion to the image, it finds no violation to waive.
+    """
+    declared = {placed.key: find_image(environment, placed.pool.image) for placed in pools(environment)}
+    for waiver in environment.waivers.waivers:
+        image = declared.get(waiver.subject) if waiver.rule == RuleId.IMAGE_OUTSIDE_CHANNEL else None
+        if image and _channel_objections(environment, image):
+            yield waiver
 
 
 def incompatibilities(

@@ -112,6 +112,19 @@ def test_a_waiver_without_a_match_is_reported(invoke: Invoke, data_folder: Path)
     ) in result.stdout.splitlines()
 
 
+def test_the_waiver_that_a_declared_image_requires_is_in_use(invoke: Invoke, data_folder: Path) -> None:
+    tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
+    tenant.write_text(tenant.read_text().replace("image: channel ", "image: gpu-2026.12.0 "))
+    required = "or add a waiver of image-outside-channel for acme-train/train to waivers.yaml"
+    assert required in " ".join(invoke(*on("2026-11-21")).stderr.split())
+    waive(data_folder / "laptop", "acme-train/train")
+
+    result = invoke(*on("2026-11-21"))
+
+    assert result.exit_code == ExitCode.OK, result.output
+    assert "matches no violation" not in result.stdout
+
+
 def test_json_contains_waived_violations_with_owner_and_unused_waivers(invoke: Invoke, outside: Path) -> None:
     waive(outside, "acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 
