@@ -6,6 +6,7 @@ from components.rules.control_planes import (
     cluster_namespaces,
     control_planes,
     data_stores,
+    etcd_members,
     hosted_control_plane,
     restore_steps,
 )
@@ -162,5 +163,6 @@ CHANGES = (
     *released_hosts.CHANGES,
     *host_states.CHANGES,
     *restore_steps.CHANGES,
+    *etcd_members.CHANGES,
 )
 """All rules about the change from a base to a head."""
