@@ -27,9 +27,9 @@ def network_kept(base: Environment, head: Environment) -> Iterator[Problem]:
         before = former.get((placed.tenant.tenant, name))
         if before is None or not nodes["clusters", name]:
             continue
-        (_, old, was), (key, new, now) = _network(base, before), _network(head, placed)
+        (old_key, old, was), (key, new, now) = _network(base, before), _network(head, placed)
         if old and new and old != new:
-            there = place(base, before.file, before.path)
+            there = place(base, before.file, (*before.path, old_key))
             text = (
                 f"{now} instead of {was} (base: {there}) is another network for the pods of {name}, and pods of its"
                 f" {nodes['clusters', name]} nodes would lose their connections; restore {was}, or create a new cluster"

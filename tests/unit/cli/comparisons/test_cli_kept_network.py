@@ -17,7 +17,7 @@ from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-BASE = "base: tenants/acme.yaml:<clusters.acme-train>"
+BASE = "base: tenants/acme.yaml:<clusters.acme-train.add_ons>"
 LOSES = "is another network for the pods of acme-train, and pods of its 16 nodes would lose their connections"
 WAIVE = "if the change is right, add a waiver of add-ons.network-kept for acme-train"
 EDITS = {
