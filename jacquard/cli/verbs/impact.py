@@ -40,7 +40,8 @@ def impact(
     nodes, how many are unavailable simultaneously, the spares used, the duration, all other affected objects, the edit
     that causes each effect, and pending promotions. Needs no engine and no cluster; --facts adds the nodes with
     running jobs. Effects that cannot be determined are reported as unknown. Exits with 4 if an API server would reject
-    the change, such as a new BMC address of a host; the report contains the procedure.
+    the change, such as a new BMC address of a host, or if Pulumi would not delete a protected object; the report
+    contains the procedure.
     """
     now, names = settings.now(), data.chosen(chosen)
     observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)

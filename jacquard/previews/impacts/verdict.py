@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from components.lookups.effects.effect import Effect
+from components.lookups.effects.table import PROTECTED
 from components.specs.base import Spec
 from components.specs.reading.problems import listed
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.preview import Offence, Outcome, Preview, StackPreview, Verdict
 
-_PROTECTED = "protected"
 _MOST = 10
 _MOST_CHARACTERS = 300
 
@@ -59,7 +59,7 @@ def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence
     """Yield the reasons that block the change, or prevent its preview."""
     if reason := rejected(impact):
         yield reason
-    if protected := [item.name for item in impact.lost if item.outcome == _PROTECTED]:
+    if protected := [item.name for item in impact.lost if item.outcome == PROTECTED]:
         yield f"protected: {listed(protected, _MOST)}"
     if rules := dict.fromkeys(offence.rule for offence in violations if offence.refuses):
         yield f"refused by {listed(list(rules), _MOST)}"
@@ -71,9 +71,19 @@ def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence
 
 
 def rejected(impact: Impact) -> str | None:
-    """Return the parts whose change an API server or webhook would reject, as a sentence; None without such a part."""
-    refused = [row.part for row in impact.rows if row.effect is Effect.REFUSED]
-    return f"the API server would reject the change of {listed(refused, _MOST)}" if refused else None
+    """Return the parts whose change an API server, a webhook or Pulumi would reject, as a sentence; None without any.
+
+    Pulumi deletes no protected object: a part is named there if no API server rejects another change of it.
+    """
+    by_server: dict[str, None] = {}
+    protected: dict[str, None] = {}
+    for row in impact.rows:
+        if row.effect is Effect.REFUSED:
+            is_protected = all(item.path == PROTECTED for item in row.forced_by if item.effect is Effect.REFUSED)
+            (protected if row.forced_by and is_protected else by_server)[row.part] = None
+    reasons = [f"the API server would reject the change of {listed(by_server, _MOST)}"] if by_server else []
+    reasons += [f"Pulumi would not delete protected objects of {listed(protected, _MOST)}"] if protected else []
+    return "; ".join(reasons) or None
 
 
 def _first_line(text: str) -> str:

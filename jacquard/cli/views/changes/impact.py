@@ -75,7 +75,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
 def next_steps(impact: Impact) -> Iterator[Text]:
     """Yield the command that follows the review of a change: a missing approval, or the preview.
 
-    Without a change, or if an API server would reject it, no command follows.
+    Without a change, or if the change would be rejected, no command follows.
     """
     if (impact.edits or impact.rows) and not rejected(impact):
         missing = [tenant.tenant for tenant in impact.tenants if tenant.missing]

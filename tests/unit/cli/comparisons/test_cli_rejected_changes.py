@@ -53,11 +53,14 @@ def test_a_rejected_change_blocks_despite_unknown_effects_on_the_same_part(repos
 
     result = invoke("impact", "laptop", "--format", "json")
 
-    assert result.exit_code == ExitCode.REFUSED
+    message = "refused: laptop: Pulumi would not delete protected objects of acme-train\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.REFUSED, message)
     [found] = json.loads(result.stdout)
     assert {row["effect"] for row in found["rows"] if row["part"] == "acme-train"} >= {"unknown", "refused"}
     mandatory = {item["rule"]: item["subject"] for item in found["results"] if item["level"] == "mandatory"}
     assert mandatory == {"impact.refused": "acme-train"}
-    assert "next: " not in invoke("impact", "laptop").stdout
+    text = invoke("impact", "laptop").stdout
+    assert "with 'pulumi state unprotect' and the URN from 'pulumi stack --show-urns'." in text
+    assert "next: " not in text
     comment = invoke("impact", "laptop", "--format", "markdown").stdout
     assert comment.splitlines()[1] == "### Impact: refused"
