@@ -40,6 +40,7 @@ _SOURCE = "jacquard:docs/changes/effects.md Effects that depend on other data"
 _IDLE = "No node runs on the host; it is registered, erased or flashed for its next use."
 _DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
 _BY_DPF = "DPF installs the chart on DPUs by its DPUServiceTemplate; no release refers to this source."
+_FREED = "No node runs on the host, which is cleaned according to its cleaning mode, and unregistered."
 _REMOVED = "No node runs on the host, which is removed together with its DPU."
 _EVICTED = (
     "Surplus nodes are drained without waiting for their jobs, and deleted: first Machines with the annotation"
@@ -123,6 +124,7 @@ class Refinement:
         """Return a change of hosts or DPUs: provisioned if no node runs there, replaced nodes if hosts are drained."""
         hosts = self._machines.of(change)
         removed = change.path == DELETED and change.effect is Effect.UNKNOWN and len(hosts) == 1
+        freed = change.path == DELETED and change.kind == _HOST
         if not (row.drains or removed or change.effect in DISRUPTIVE or change.path in (CREATED, MOVED)):
             return change
         if any(map(self._machines.runs_node, hosts)):
@@ -130,9 +132,9 @@ class Refinement:
             return drained if row.drains else change
         if change.kind == _DPUS and change.path in (CREATED, DELETED):
             return _with(change, row, Effect.NONE, _NO_NODES)
-        if removed:
-            return _with(change, row, Effect.DELETED, _REMOVED)
-        if not hosts or change.effect is Effect.NONE or (change.path == DELETED and change.kind == _HOST):
+        if removed or freed:
+            return _with(change, row, Effect.DELETED, _FREED if freed else _REMOVED)
+        if not hosts or change.effect is Effect.NONE:
             return change
         return _with(change, row, Effect.PROVISIONED, _IDLE, Subject.HOSTS)
 
@@ -195,7 +197,7 @@ def _only_added(change: Change) -> bool:
 
 def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
     update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
-    if why in (_ADDED, _BY_DPF, _IDLE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
+    if why in (_ADDED, _BY_DPF, _FREED, _IDLE, _NO_NODES, _REMOVED, _RETIRED) or change.path == _PATCHES:
         update["source"] = _SOURCE
     return replace(change, effect=effect, row=row.model_copy(update=update))
 

@@ -32,3 +32,15 @@ def test_the_page_counts_an_object_of_several_clusters_once(tmp_path: Path) -> N
     assert [row.part for row in found.rows] == ["acme-train", "globex-lab"]
     assert affected.name == "acme-train, globex-lab"
     assert {(reason.kind.rpartition("/")[2], reason.objects) for reason in affected.reasons} == {("OCIRepository", 1)}
+
+
+def test_a_removed_host_without_a_node_is_not_deprovisioned(tmp_path: Path) -> None:
+    bench = edited(tmp_path, "laptop", [], [])
+    inventory = bench.folder / "inventory" / "hall-a.csv"
+    rows = inventory.read_text(encoding="utf-8").splitlines(keepends=True)
+    inventory.write_text("".join(row for row in rows if "a04-u06" not in row), encoding="utf-8")
+
+    [host] = [item for row in impact_of(bench).rows for item in row.forced_by if item.kind == "metal3.io/BareMetalHost"]
+
+    assert (host.path, host.effect) == ("deleted", "deleted")
+    assert host.why == ("No node runs on the host, which is cleaned according to its cleaning mode, and unregistered.")
