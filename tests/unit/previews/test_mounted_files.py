@@ -13,7 +13,7 @@ from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.refined import Refinement
 from tests.support.data.environment_data import reference
 
-FILE = [{"name": "slurm-prolog", "namespace": "slurm"}]
+FILE = [{"name": "slurm-prolog"}]
 
 
 def controller(**lists: Any) -> Manifest:

@@ -184,7 +184,7 @@ def _slices() -> Iterator[dict[str, Any]]:
         "The operator has given up a slice, and the change of its commit is not or only partly applied; see its Stack.",
     )
     yield alert(
-        "SliceNotApplied",
+        "SliceWaits",
         "warning",
         'max by (name) (pulumi_stack_info{ready!="True"}) == 1',
         "A slice has not been applied for two hours; see the condition Reconciling of its Stack, and its pod.",
