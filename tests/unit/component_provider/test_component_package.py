@@ -96,13 +96,14 @@ def test_a_pool_registers_the_objects_of_its_renderer_below_its_component(
     by_type = {one.type: one for one in monitor.registered}
     inner = by_type["jacquard:components:NodePool"]
     assert (inner.name, inner.parent) == (POOL, answer.urn)
-    providers = {one.type: one for one in monitor.registered if one.type.startswith("pulumi:providers:")}
-    assert {(kind, one.name) for kind, one in providers.items()} == {
+    providers = [one for one in monitor.registered if one.type.startswith("pulumi:providers:")]
+    assert {(one.type, one.name) for one in providers} == {
         ("pulumi:providers:kubernetes", "infer-management"),
+        ("pulumi:providers:kubernetes", "infer-management/retained"),
         ("pulumi:providers:jacquard", "infer-management"),
     }
-    assert {one.object["kubeconfig"] for one in providers.values()} == {KUBECONFIG}
-    assert {one.object["clusterIdentifier"] for one in providers.values()} == {"laptop/management"}
+    assert {one.object["kubeconfig"] for one in providers} == {KUBECONFIG}
+    assert {one.object["clusterIdentifier"] for one in providers} == {"laptop/management"}
     children = [(one.type, one.name) for one in monitor.registered if one.parent.endswith(f"NodePool::{POOL}")]
     expected = [
         (type_token(item) if isinstance(item, Manifest) else "jacquard:index:ObjectSet", child_name(POOL, item))
