@@ -6,7 +6,7 @@ kubeconfig would replace every object in the cluster.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from components.lookups.references.table import references_table
-from components.lookups.references.walk import references
+from components.lookups.references.needs import Key, is_operator, needed_by
 from components.render.labels import FIELD_MANAGER
 from components.render.manifest import (
     MANAGEMENT,
@@ -34,13 +33,9 @@ from components.render.manifest import (
 
 PACKAGE = "jacquard:components"
 """Package and module of every component's type token."""
-_Key: TypeAlias = tuple[str, str, str]
-"""Cluster, kind and name."""
 Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
 """Dependency: a resource, or an output that resolves to the resource when further conditions are true."""
 Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
-OPERATORS = frozenset({"HelmRelease", "Kustomization"})
-"""Kinds of Flux that install operators."""
 _BUILT_IN: Mapping[tuple[str, str], tuple[str, ...]] = {("batch/v1", "Job"): ("condition=Complete",)}
 """Conditions that the vendor's provider waits for without an annotation. With one, it would wait for a failed Job until
 the timeout (pulumi-kubernetes:provider/pkg/await/job.go, provider/pkg/metadata/overrides.go)."""
@@ -186,15 +181,15 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
     A provider waits for the objects that it changes. It records a failed wait at best, and the vendor's provider loses
     this record with a refresh. Each object of a gate is therefore checked again in clusters with a `Cluster.look`.
     """
-    known: dict[_Key, pulumi.Resource] = {}
+    known: dict[Key, pulumi.Resource] = {}
     gate: list[Need] = []
     operators: list[Need] = []
     for stage, items in groupby(rendered, _stage):
         children: list[Need] = []
         for item in items:
             cluster = clusters[item.cluster]
-            gates = gate if _is_operator(item) else [*gate, *operators]
-            needs = [*gates, *(known[need] for need in _needs(item, clusters) if need in known)]
+            gates = gate if is_operator(item) else [*gate, *operators]
+            needs = [*gates, *(known[need] for need in needed_by(item, clusters) if need in known)]
             child = _resource(component, child_name(name, item), item, cluster, needs)
             children.append(_checked_ready(child, item, cluster.look))
             known[item.cluster, _kind(item), item.name] = child
@@ -237,47 +232,7 @@ def _stage(item: Rendered) -> _Stage:
     if isinstance(item, ManifestSet) or item.readiness is None:
         return _Stage.UNAWAITED
     # An operator installs the kinds of later objects, including other awaited objects.
-    return _Stage.OPERATOR if _is_operator(item) else _Stage.AWAITED
-
-
-def _is_operator(item: Rendered) -> bool:
-    return isinstance(item, Manifest) and item.kind in OPERATORS
-
-
-def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
-    if item.namespace is not None:
-        yield item.cluster, "Namespace", item.namespace
-    if isinstance(item, Manifest):
-        targets = (*item.after, *_references(item.body), *(_by_flux(item) if _is_operator(item) else _by_table(item)))
-        yield from dict.fromkeys((item.cluster, kind, name) for kind, name in targets)
-        # The target namespace, in this or another cluster, must exist first: Flux retries a failure only after minutes.
-        if target := item.body.get("spec", {}).get("targetNamespace"):
-            yield from ((cluster, "Namespace", target) for cluster in clusters)
-
-
-def _by_flux(operator: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the operators that Flux installs before ``operator``; Flux itself orders no deletions."""
-    for dependency in operator.body["spec"].get("dependsOn", ()):
-        yield operator.kind, dependency["name"]
-
-
-def _by_table(item: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the references of ``item``, by its kind."""
-    for target, _, _ in references(item, references_table()):
-        if target.cluster == item.cluster:
-            yield target.kind.rpartition("/")[2], target.name
-
-
-def _references(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of every nested mapping of ``value`` with the fields ``kind`` and ``name``."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):
-            yield value["kind"], value["name"]
-        for inner in value.values():
-            yield from _references(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _references(inner)
+    return _Stage.OPERATOR if is_operator(item) else _Stage.AWAITED
 
 
 def _resource(

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pulumi
 
+from components.lookups.references.needs import OPERATORS
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.render.region.region import RegionInput
-from components.resources import OPERATORS
 from components.specs.base import Stage
 from components.specs.region.region import RegionSpec
 from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
