@@ -84,7 +84,7 @@ def judged(environment: Environment, templates: Iterable[Json], users: Iterable[
             used.setdefault(key, set()).add(f"{body['kind']} {body['metadata']['name']}")
     for item in _declared(environment):
         used.setdefault((item.namespace or "", item.kind, item.name), set()).add("the data")
-    return sorted(_template(body, used) for body in templates if is_ours(body) and _is_of_pool(body))
+    return sorted(_template(body, used) for body in templates if is_managed(body) and _is_of_pool(body))
 
 
 def golden_volumes(environment: Environment, cluster: str) -> frozenset[str]:
@@ -100,7 +100,7 @@ def is_golden(body: Json) -> bool:
     return GOLDEN in (body["metadata"].get("annotations") or {})
 
 
-def is_ours(body: Json) -> bool:
+def is_managed(body: Json) -> bool:
     """Return whether Jacquard created an object that is not being deleted."""
     metadata = body["metadata"]
     ours = (metadata.get("labels") or {}).get(keys.MANAGED_BY) == keys.FIELD_MANAGER

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from components.render.vms.vm_images import CDI
-from components.reports.garbage import Retained, golden_volumes, is_golden, is_ours
+from components.render.vms.vm_images import CDI, NAMESPACE
+from components.reports.garbage import Retained, golden_volumes, is_golden, is_managed
 from components.specs.environment import Environment
 from jacquard.observe.objects import Object, key
 from jacquard.observe.users import DISK, USERS, read, using
@@ -11,8 +11,8 @@ from jacquard.providers.kube import ApiServer
 from jacquard.providers.kube.objects import dig
 
 _VOLUMES = (CDI, "DataVolume")
-_USERS = (*USERS, ("kubevirt.io/v1", "VirtualMachineInstance"), ("v1", "Pod"))
-"""Kinds of users; an instance that was not restarted uses another volume than its machine."""
+_MOUNTING = (("kubevirt.io/v1", "VirtualMachineInstance"), ("v1", "Pod"))
+"""Kinds of users in the namespace of the volumes. An instance that was not restarted uses another than its machine."""
 _FILLED = "Succeeded"
 
 
@@ -22,11 +22,14 @@ def retained_volumes(environment: Environment, cluster: str, connect: Callable[[
     Raises:
         UnreadableError: the cluster does not answer, or rejects the request.
     """
+    volumes = [body for body in read(connect, (_VOLUMES,), NAMESPACE) if is_golden(body) and is_managed(body)]
+    if not volumes:
+        return []
     # Users are read last, so that no new user is missed.
-    volumes = [body for body in read(connect, (_VOLUMES,)) if is_golden(body) and is_ours(body)]
-    found = [body for body in read(connect, _USERS) if not _is_filled(body)] if volumes else []
+    users = [*read(connect, USERS), *read(connect, _MOUNTING, NAMESPACE)]
+    found = [body for body in users if not _is_filled(body)]
     clones = tuple(_clones(found))
-    declared = golden_volumes(environment, cluster) if volumes else frozenset()
+    declared = golden_volumes(environment, cluster)
     return sorted(
         Retained.of(cluster, body, ("the data",) if key(body)[1] in declared else _users(found, body) or clones)
         for body in volumes

@@ -56,15 +56,15 @@ def using(found: Iterable[Object], used: Name, known: Known) -> tuple[str, ...]:
     return user_names(found, lambda body: used in _refers(body), lambda name: name == used or known(name))
 
 
-def read(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object]:
-    """Return all objects of ``kinds`` in a cluster; kinds that the cluster does not serve are skipped.
+def read(connect: Callable[[], ApiServer], kinds: Iterable[Kind], namespace: str | None = None) -> list[Object]:
+    """Return all objects of ``kinds`` in a cluster or a namespace; kinds that the cluster does not serve are skipped.
 
     Raises:
         UnreadableError: the cluster does not answer, or rejects the request.
     """
     try:
         api = connect()
-        return [body for kind in kinds for body in _each(api, kind)]
+        return [body for kind in kinds for body in _each(api, kind, namespace)]
     except (ProviderError, OSError) as error:
         raise UnreadableError(str(error)) from None
 
@@ -80,9 +80,9 @@ def user_names(found: Iterable[Object], uses: Callable[[Object], bool], known: K
     )
 
 
-def _each(api: ApiServer, kind: Kind) -> Iterator[Object]:
+def _each(api: ApiServer, kind: Kind, namespace: str | None) -> Iterator[Object]:
     try:
-        for body in api.each(*kind):
+        for body in api.each(*kind, namespace=namespace):
             yield {**body, "apiVersion": kind[0], "kind": kind[1]}
     except ApiError as error:
         if not error.not_found:  # the kind is not served here, so it has no users

@@ -1,7 +1,7 @@
 """``jacquard gc``: deletes unreferenced templates of earlier rollouts, and golden volumes of earlier image versions."""
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Annotated, Any
 
 import typer
@@ -38,12 +38,12 @@ def gc(
     """
     spec = data.checked(environment)
     with locks.exclusively(environment, "gc"):
-        api = connect(spec, MANAGEMENT)
-        found = judged(spec, *_read(api, template_kinds(spec)))
-        volumes, unread = _volumes(spec)
+        server = cache(partial(connect, spec))
+        found = judged(spec, *_read(server(MANAGEMENT), template_kinds(spec)))
+        volumes, unread = _volumes(spec, server)
         found += volumes
         unused = [item for item in found if not item.used_by]
-        failed = {} if dry_run else collect(spec, unused)
+        failed = {} if dry_run else collect(server, unused)
     if output is Format.JSON:
         print_json(to_json(environment, found, failed, unread, dry_run=dry_run))
     else:
@@ -56,8 +56,8 @@ def gc(
         raise Stop(msg, ExitCode.UNREACHABLE)
 
 
-def collect(environment: Environment, unused: Iterable[Retained]) -> dict[Retained, str]:
-    """Delete objects and return the remaining ones with the reasons.
+def collect(server: Callable[[str], ApiServer], unused: Iterable[Retained]) -> dict[Retained, str]:
+    """Delete objects with the clients that ``server`` returns by cluster; return the remaining ones with the reasons.
 
     Objects that were changed or recreated since they were read are not deleted.
     """
@@ -65,7 +65,7 @@ def collect(environment: Environment, unused: Iterable[Retained]) -> dict[Retain
     for item in unused:
         ref = ObjectRef(item.api_version, item.kind, item.name, item.namespace)
         try:
-            connect(environment, item.cluster).delete(ref, uid=item.uid, resource_version=item.resource_version)
+            server(item.cluster).delete(ref, uid=item.uid, resource_version=item.resource_version)
         except ApiError as error:
             failed[item] = str(error)
     return failed
@@ -77,12 +77,12 @@ def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Obj
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]
 
 
-def _volumes(environment: Environment) -> tuple[list[Retained], dict[str, str]]:
+def _volumes(environment: Environment, server: Callable[[str], ApiServer]) -> tuple[list[Retained], dict[str, str]]:
     """Return the golden volumes of all tenants' clusters, and the clusters that cannot be read with the reasons."""
     found, unread = [], {}
     for cluster in sorted(placed.cluster.name for placed in clusters(environment)):
         try:
-            found += retained_volumes(environment, cluster, partial(connect, environment, cluster))
+            found += retained_volumes(environment, cluster, partial(server, cluster))
         except UnreadableError as error:
             unread[cluster] = str(error)
     return found, unread

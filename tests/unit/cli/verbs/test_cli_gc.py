@@ -59,7 +59,7 @@ class FakeApi:
             raise KindNotFound(version, kind)
         return self.objects[kind]
 
-    def each(self, version: str, kind: str) -> Iterator[Object]:
+    def each(self, version: str, kind: str, **_: Any) -> Iterator[Object]:
         yield from self.list(version, kind)
 
     def delete(self, ref: ObjectRef, *, uid: str, resource_version: str) -> bool:

@@ -34,10 +34,10 @@ class FakeApi:
     def list(self, version: str, kind: str) -> list[Object]:
         return [body for body in self.objects if (body["apiVersion"], body["kind"]) == (version, kind)]
 
-    def each(self, version: str, kind: str) -> Iterator[Object]:
+    def each(self, version: str, kind: str, *, namespace: str | None) -> Iterator[Object]:
         if kind == "VirtualMachinePool":
             raise KindNotFound(version, kind)
-        yield from self.list(version, kind)
+        yield from (body for body in self.list(version, kind) if namespace in (None, body["metadata"]["namespace"]))
 
     def delete(self, ref: ObjectRef, *, uid: str, resource_version: str) -> bool:
         self.deleted.append(f"{ref.kind} {ref.namespace}/{ref.name} {uid} {resource_version}")
