@@ -18,6 +18,7 @@ from jacquard.providers.kube.objects import dig
 from tests.support.local_regions.local_region import ENVIRONMENT, LocalRegion, wait_until
 from tests.support.local_regions.region_contents import applied, declared
 from tests.support.local_regions.region_steps import edited
+from tests.support.vms.moved_vm import moved_vm
 from tests.support.vms.vm_chart import rendered
 from tests.support.vms.vm_states import VM, machine, runs, state
 
@@ -105,27 +106,7 @@ def test_a_disk_without_modes_has_those_of_its_class(api: ApiServer, storage: st
 @pytest.fixture
 def parts(ordered: LocalRegion) -> dict[str, list[dict[str, Any]]]:
     """Return that VM and its prerequisites under other names, for another namespace of the same cluster."""
-    text = json.dumps([item.body for item in declared(ordered) if item.cluster == CLUSTER])
-    machines = [body for body in json.loads(text) if body["kind"] == VM[1]]
-    [size] = [body["spec"]["instancetype"]["name"] for body in machines if body["metadata"]["name"] == "loom"]
-    for old, new in (("virtual-machines", SPACE), (size, "loom-size"), ("shared-vast", "loom-class")):
-        text = text.replace(f'"{old}"', f'"{new}"')
-    bodies = json.loads(text)
-
-    def named(kind: str, *names: str) -> list[dict[str, Any]]:
-        found = [body for body in bodies if body["kind"] == kind and body["metadata"]["name"] in names]
-        assert len(found) == len(names), (kind, names)
-        return found
-
-    [vm] = named(VM[1], "loom")
-    vm["spec"]["template"]["spec"]["nodeSelector"] = {"loom-pool": "here"}
-    return {
-        "vm": [vm],
-        "size": named("VirtualMachineClusterInstancetype", "loom-size"),
-        "claims": named("DataVolume", "loom-patterns", "loom-yarn"),
-        "image": named("DataVolume", "weaver-1-80gi"),
-        "class": named("StorageClass", "loom-class"),
-    }
+    return moved_vm([item.body for item in declared(ordered) if item.cluster == CLUSTER], SPACE)
 
 
 def test_a_vm_runs_after_all_its_prerequisites_exist(api: ApiServer, parts: Any) -> None:

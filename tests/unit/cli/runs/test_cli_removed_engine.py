@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
@@ -29,6 +30,14 @@ def record(pulumi: FakePulumi, *names: str) -> None:
     pulumi.answer("stack export", stack="laptop.engine", stdout=json.dumps({"deployment": {"resources": recorded}}))
 
 
+@pytest.fixture
+def sliced_region(data_folder: Path, edit: Any) -> None:
+    """Turn ``laptop`` into a region without an operator that is no rehearsal."""
+    region = data_folder / "laptop" / "region.yaml"
+    edit(region, "stage: rehearsal", "stage: development")
+    edit(region, "stacks: whole", "context: here\nstacks: sliced")
+
+
 def test_up_applies_nothing_while_stacks_of_a_removed_operator_exist(
     invoke: Callable[..., Result], pulumi: FakePulumi, data_folder: Path, edit: Any
 ) -> None:
@@ -42,12 +51,10 @@ def test_up_applies_nothing_while_stacks_of_a_removed_operator_exist(
     assert pulumi.runs == []
 
 
+@pytest.mark.usefixtures("sliced_region")
 def test_down_deletes_nothing_while_stacks_of_a_removed_operator_exist(
-    invoke: Callable[..., Result], pulumi: FakePulumi, data_folder: Path, edit: Any
+    invoke: Callable[..., Result], pulumi: FakePulumi
 ) -> None:
-    region = data_folder / "laptop" / "region.yaml"
-    edit(region, "stage: rehearsal", "stage: development")
-    edit(region, "stacks: whole", "context: here\nstacks: sliced")
     record(pulumi, "inventory-a", "tenant-acme")
 
     result = invoke("down", "laptop", "--yes-destroy", "laptop")
@@ -57,12 +64,10 @@ def test_down_deletes_nothing_while_stacks_of_a_removed_operator_exist(
     assert pulumi.on("destroy") == []
 
 
+@pytest.mark.usefixtures("sliced_region")
 def test_an_empty_stack_of_a_removed_operator_does_not_matter(
-    invoke: Callable[..., Result], pulumi: FakePulumi, data_folder: Path, edit: Any
+    invoke: Callable[..., Result], pulumi: FakePulumi
 ) -> None:
-    region = data_folder / "laptop" / "region.yaml"
-    edit(region, "stage: rehearsal", "stage: development")
-    edit(region, "stacks: whole", "context: here\nstacks: sliced")
     record(pulumi)
     pulumi.answer("stack ls", stdout=json.dumps([{"name": "laptop.foundation"}]))
 

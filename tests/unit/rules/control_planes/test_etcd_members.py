@@ -10,7 +10,7 @@ import pytest
 
 from components.rules.checks import check_change
 from components.rules.control_planes.etcd_members import fewer_members
-from components.specs.region.policy import WaiverSpec, WaiversSpec
+from tests.support.checks.waived import waived
 from tests.support.data.environment_data import copy_data
 from tests.support.data.workbench import Workbench
 
@@ -103,16 +103,8 @@ def test_other_changes_pass(tmp_path: Path, before: Edits, after: Edits) -> None
 
 def test_a_waiver_permits_fewer_members(tmp_path: Path) -> None:
     base, head = workbench(tmp_path / "base", ()).load(), workbench(tmp_path / "head", (ONE,)).load()
-    waiver = WaiverSpec(
-        rule="data-stores.fewer-members",
-        subject="shared-a",
-        reason="members removed with etcdctl",
-        owner="ops",
-        ticket="OPS-7",
-        expires=dt.date(2027, 3, 2),
-    )
-    waived = head.model_copy(update={"waivers": WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))})
+    permitted = waived(head, "data-stores.fewer-members", "shared-a")
 
-    found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, waived))
+    found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, permitted))
 
     assert found - left == {"data-stores.fewer-members"}

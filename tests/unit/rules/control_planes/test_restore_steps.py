@@ -10,7 +10,7 @@ import pytest
 from components.rules.checks import check_change
 from components.rules.control_planes.restore_steps import restore_steps
 from components.specs.environment import Environment
-from components.specs.region.policy import WaiverSpec, WaiversSpec
+from tests.support.checks.waived import waived
 from tests.support.data.environment_data import copy_data
 from tests.support.data.workbench import Workbench
 
@@ -81,16 +81,8 @@ def test_a_skipped_step_is_reported(tmp_path: Path, snapshot: str, before: str, 
 
 def test_a_waiver_permits_a_skipped_step(tmp_path: Path) -> None:
     base, head = at_step(tmp_path / "base", ""), at_step(tmp_path / "head", "start")
-    waiver = WaiverSpec(
-        rule="data-stores.restore-steps",
-        subject="shared-a",
-        reason="members stopped by hand",
-        owner="ops",
-        ticket="OPS-7",
-        expires=dt.date(2027, 3, 2),
-    )
-    waived = head.model_copy(update={"waivers": WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))})
+    permitted = waived(head, "data-stores.restore-steps", "shared-a")
 
-    found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, waived))
+    found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, permitted))
 
     assert found - left == {"data-stores.restore-steps"}

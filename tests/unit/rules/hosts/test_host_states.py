@@ -12,7 +12,8 @@ from components.rules.hosts.host_states import PERIOD
 from components.specs.environment import Environment
 from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
-from components.specs.region.policy import PolicySpec, WaiverSpec, WaiversSpec
+from components.specs.region.policy import PolicySpec
+from tests.support.checks.waived import waived
 from tests.support.data.small_region import changed, small_region
 
 HOST, OTHER = "a1-u1", "a1-u2"
@@ -132,11 +133,8 @@ def test_only_those_that_the_base_lists_move_hosts_to_a_limited_state(
     moved = changed(head, out_of_service=away, host_tests=tests)
     found = check_change(base, moved, dt.date(2026, 1, 20))
 
-    waiver = WaiverSpec(
-        rule="hosts.movers", subject=HOST, reason="at night", owner="ops", ticket="OPS-7", expires=dt.date(2026, 2, 1)
-    )
-    waived = WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))
-    assert check_change(base, changed(moved, waivers=waived), dt.date(2026, 1, 20)) == []
+    permitted = waived(moved, "hosts.movers", HOST, dt.date(2026, 2, 1))
+    assert check_change(base, permitted, dt.date(2026, 1, 20)) == []
     rest = f"{ONE_OF_THEM.format(new or 'production')} of hosts.movers for a1-u1"
     assert [item.text for item in found] == ([f"{expected}; {rest}"] if expected else [])
 
@@ -160,13 +158,10 @@ def test_the_rules_are_errors_after_their_advisory_period() -> None:
 )
 def test_a_waiver_covers_warnings_and_errors(case: str, rule: str, subject: str) -> None:
     base, head, texts = CASES[case]
-    waiver = WaiverSpec(
-        rule=rule, subject=subject, reason="a spare part", owner="ops", ticket="OPS-7", expires=dt.date(2027, 3, 2)
-    )
-    waived = head.model_copy(update={"waivers": WaiversSpec(schema_version=WaiversSpec.FORMAT, waivers=(waiver,))})
+    permitted = waived(head, rule, subject)
     others = [text for text in texts if not text.startswith(rule)]
 
     for day in (BEFORE, PERIOD.binding):
-        found = check_change(base, waived, day)
+        found = check_change(base, permitted, day)
         assert len(found) == len(others)
         assert rule not in {problem.rule for problem in found}

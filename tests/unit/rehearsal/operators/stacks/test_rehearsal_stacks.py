@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.engine.stack_region import NS, StackRegion, release, stack
-
-
-@pytest.fixture
-def region(tmp_path: Path, objects: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[StackRegion]:
-    """Return a region whose processes end with the test."""
-    found = StackRegion(tmp_path, objects, monkeypatch)
-    yield found
-    found.kill()
 
 
 def test_an_update_runs_the_commit_with_the_token_of_its_account(region: StackRegion) -> None:

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.support.engine.stack_region import NS, StackRegion, stack
-
-
-@pytest.fixture
-def region(tmp_path: Path, objects: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[StackRegion]:
-    """Return a region whose processes end with the test."""
-    found = StackRegion(tmp_path, objects, monkeypatch)
-    yield found
-    found.kill()
 
 
 def test_a_failed_workspace_is_tried_again_after_its_deletion_only(region: StackRegion) -> None:

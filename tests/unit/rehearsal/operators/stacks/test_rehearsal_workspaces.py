@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,6 @@ from tests.support.engine.stack_region import NS, StackRegion, release, secret, 
 from tests.support.objects.live_objects import obj
 
 UNAUTHORIZED = "cannot create tokenreviews; bind it to ClusterRole system:auth-delegator"
-
-
-@pytest.fixture
-def region(tmp_path: Path, objects: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[StackRegion]:
-    """Return a region whose processes end with the test."""
-    found = StackRegion(tmp_path, objects, monkeypatch)
-    yield found
-    found.kill()
 
 
 @pytest.mark.parametrize(
