@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.host_states.movers import mover_fault
 from components.lookups.host_states.table import LifecycleState, refusal, state_of
-from components.lookups.pools import inventory_file, problem
+from components.lookups.pools import problem
 from components.rules.references import host_problem
 from components.rules.rule import AdvisoryPeriod, advisory
 from components.specs.environment import Environment
@@ -63,17 +63,18 @@ def tested(base: Environment, head: Environment) -> Iterator[Problem]:
             )
             yield host_problem(head, host, "host", text, host.host)
     rows = {host.host: host.serial for host in base.hosts}
-    new: dict[str, list[str]] = defaultdict(list)
+    new: dict[str, list[HostSpec]] = defaultdict(list)
     for host in head.hosts:
         is_new = rows.get(host.host) != host.serial and host.host not in head.out_of_service
         if is_new and head.host_tests.get(host.host) in {None, base.host_tests.get(host.host)}:
-            new[host.hall].append(host.host)
-    for hall, names in new.items():
+            new[host.hall].append(host)
+    for hall, hosts in new.items():
+        names = listed(naturally(host.host for host in hosts), _MAX_NAMES)
         text = (
-            f"{listed(naturally(names), _MAX_NAMES)} would enter production without a test; list new hosts in"
-            f" {OUT_OF_SERVICE} with state onboard, or record their tests: {command}"
+            f"{names} would enter production without a test; list new hosts in {OUT_OF_SERVICE} with state onboard, or"
+            f" record their tests: {command}"
         )
-        yield Problem(inventory_file(hall), 0, "", text, subject=hall)
+        yield host_problem(head, hosts[0], "host", text, hall)
 
 
 def _kept(base: Environment, head: Environment) -> Iterator[HostSpec]:

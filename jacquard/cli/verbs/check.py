@@ -4,7 +4,7 @@ import datetime as dt
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,13 +17,11 @@ from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
 from components.specs.cycle_collector import without_cycle_collector
-from components.specs.environment import Environment
 from components.specs.reading.fleet import NAME as FLEET
 from components.specs.reading.fleet import Fleet, load_fleet
 from components.specs.reading.loader import environments
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.secret_finds import secrets_in_files
-from components.specs.struct import replace
 from jacquard.cli import arguments, data
 from jacquard.cli.comparisons.baselines import against_baseline, refuse_contradictions
 from jacquard.cli.console import ResultFormat, plural, print_json, print_text
@@ -34,6 +32,9 @@ from jacquard.cli.views.rules import rules
 from jacquard.machine import paths, settings
 from policies import Judgement, judge, levels
 from policies.results import of_problem
+
+if TYPE_CHECKING:
+    from jacquard.audits.data import JudgedData
 
 
 def check(
@@ -76,8 +77,9 @@ def check(
     compared with the inventories of the others. Exits with 2 if data are wrong, and with 4 if only a policy refuses
     them.
 
-    With --base, a violation that also blocks the base is reported as existing and does not block, unless it is of a
-    critical policy or of a rule that cannot be waived. Use it for changes after an upgrade with new rules.
+    With --base, the change is checked too, such as a host that changes its state. A violation that also blocks the base
+    is reported as existing and does not block, unless it is of a critical policy or of a rule that cannot be waived.
+    Use it for changes after an upgrade with new rules.
 
     With --baseline, the same applies to the violations that a file lists. An entry without a violation is an error, so
     that the file only shrinks: remove it, or use --write-baseline, which also creates the file and never adds entries.
@@ -231,19 +233,27 @@ def since(results: Sequence[CheckResult], ref: str, now: dt.datetime, day: dt.da
             msg = f"--base: this version cannot read {name} in {base.commit} ({reason}); pass a later commit"
             raise Stop(msg, ExitCode.BAD_DATA)
     fleet = checks.valid_fleet(paths.environments())
-    grown = [
-        _with_growth(item, fleet, before[item.name].environment if item.name in before else None) for item in results
+    changed = [
+        _with_change(item, fleet, before[item.name], now, day) if item.name in before else item for item in results
     ]
     found = checks.check_removed([judged.environment for judged in before.values() if judged.environment], names)
-    grown = _with_shared(grown, found, day)
-    return [item.since(before[item.name].results if item.name in before else ()) for item in grown]
+    changed = _with_shared(changed, found, day)
+    return [item.since(before[item.name].results if item.name in before else ()) for item in changed]
 
 
-def _with_growth(result: CheckResult, fleet: Fleet | None, base: Environment | None) -> CheckResult:
-    """Return ``result`` with the problems of its change from ``base``, if the region takes no orders."""
-    if base is None or result.spec is None:
+def _with_change(
+    result: CheckResult, fleet: Fleet | None, base: "JudgedData", now: dt.datetime, day: dt.date
+) -> CheckResult:
+    """Return ``result`` with the problems of its change from ``base``.
+
+    Rules about changes expect that both sides can be applied.
+    """
+    if base.environment is None or result.spec is None:
         return result
-    return replace(result, problems=(*result.problems, *checks.check_growth(fleet, base, result.spec)))
+    problems = checks.check_growth(fleet, base.environment, result.spec)
+    if not any(item.critical for item in (*base.results, *result.results)):
+        problems += checks.check_change(base.environment, result.spec, now.astimezone(dt.UTC).date())
+    return result.found(problems, day)
 
 
 def _report(results: Sequence[CheckResult], *, to_stderr: bool = False) -> None:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from jacquard.cli.errors import ExitCode
+from jacquard.machine import settings
 from tests.support.checks.result_formats import annotations, valid_sarif
 from tests.support.data.repositories import COMMIT, committed, git
 
@@ -20,6 +21,14 @@ LATER = ("--today", "2030-01-01")
 SINCE = ("--base", "HEAD")
 FEWER = ("nodes: 14", "nodes: 13")
 """Edit of a contract that then lacks one node."""
+
+WAIVER = """  - rule: digests.changed
+    subject: csi-driver-nfs
+    reason: the version was a typing error
+    owner: ops
+    ticket: OPS-7
+    expires: 2026-12-15
+"""
 
 
 @pytest.fixture
@@ -115,3 +124,49 @@ def test_a_base_that_cannot_be_read_or_does_not_exist_is_named(invoke: Invoke, t
     assert unreadable.stderr.startswith(start)
     assert unreadable.stderr.endswith("; pass a later commit\n")
     assert "'nowhere' is not a branch, tag or commit" in unknown.stderr
+
+
+def test_a_change_that_is_refused_blocks_and_a_waiver_permits_it(
+    invoke: Invoke, data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(settings.NOW, "2026-11-21T12:00:00+00:00")
+    committed(data_folder)
+    edit(data_folder / "catalog" / "versions.yaml", "version: 4.13.4", "version: 4.14.0")
+
+    refused, alone = invoke("check", "laptop", *SINCE), invoke("check", "laptop")
+    waivers = data_folder / "laptop" / "waivers.yaml"
+    waivers.write_text(waivers.read_text() + WAIVER, encoding="utf-8")
+    permitted = invoke("check", "laptop", *SINCE)
+
+    assert (refused.exit_code, alone.exit_code, permitted.exit_code) == (ExitCode.BAD_DATA, ExitCode.OK, ExitCode.OK)
+    assert "4.14.0 instead of 4.13.4" in refused.stderr
+    assert "reported by digests.changed; " in refused.stderr
+
+
+def test_a_change_that_a_new_rule_refuses_is_a_warning_and_strict_blocks_it(
+    invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(settings.NOW, "2026-11-21T12:00:00+00:00")
+    committed(data_folder)
+    (data_folder / "laptop" / "out_of_service.yaml").write_text(
+        "schema_version: 1\nhosts:\n  a04-u06: {state: rma, since: 2026-11-21, reason: fan, ticket: HW-1}\n"
+    )
+
+    warned, blocked = invoke("check", "laptop", *SINCE), invoke("check", "laptop", *SINCE, "--strict")
+
+    assert (warned.exit_code, blocked.exit_code) == (ExitCode.OK, ExitCode.BAD_DATA)
+    text = "hosts.a04-u06.state: rma does not follow production: "
+    assert [line for line in warned.stdout.splitlines() if text in line and "an error from 2027-03-01" in line]
+    assert text in blocked.stderr
+
+
+def test_a_change_of_data_that_cannot_be_applied_is_not_compared(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+    edit(tenant, "vpc: acme", "vpc: acmee")
+    edit(tenant.parents[2] / "catalog" / "versions.yaml", "version: 4.13.4", "version: 4.14.0")
+
+    result = invoke("check", "laptop", *LATER, *SINCE, "--format", "json")
+
+    [answer] = json.loads(result.stdout)
+    rules = {item["rule"] for item in answer["problems"]}
+    assert "digests.changed" not in rules
+    assert "references.cluster-references" in rules

@@ -72,13 +72,13 @@ CASES: dict[str, tuple[Environment, Environment, list[str]]] = {
     "back without a test": (side(state="test"), side(), [f"hosts.tested {RETURNS}"]),
     "back with a test of before": (side(state="test", tested=9), side(tested=9), [f"hosts.tested {RETURNS}"]),
     "back with a test": (side(state="test"), side(tested=11), []),
-    "a new host": (side(without=True), side(), [f"hosts.tested : {NEW}"]),
+    "a new host": (side(without=True), side(), [f"hosts.tested host: {NEW}"]),
     "a new host with a state": (side(without=True), side(state="onboard"), []),
     "a new host with a test": (side(without=True), side(tested=11), []),
     "another machine with an old test": (
         side(tested=9),
         side(tested=9, serial=SERIAL),
-        [f"hosts.tested : {NEW}"],
+        [f"hosts.tested host: {NEW}"],
     ),
     "another machine with its test": (side(tested=9), side(tested=11, serial=SERIAL), []),
     "a removed host": (side(state="rma"), side(without=True), []),
@@ -99,9 +99,9 @@ def test_new_hosts_of_a_hall_share_a_line() -> None:
 
     found = warnings(check_change(base, small_region(), BEFORE), BEFORE)
 
-    assert [(problem.file, problem.text.partition(" would")[0]) for problem in found] == [
-        ("inventory/hall-a.csv", "a1-u3, a1-u4, a2-u1 and 19 more"),
-        ("inventory/hall-b.csv", "b1-u1, b1-u2, b1-u3 and 1 more"),
+    assert [(problem.file, problem.path, problem.text.partition(" would")[0]) for problem in found] == [
+        ("inventory/hall-a.csv", "host", "a1-u3, a1-u4, a2-u1 and 19 more"),
+        ("inventory/hall-b.csv", "host", "b1-u1, b1-u2, b1-u3 and 1 more"),
     ]
 
 

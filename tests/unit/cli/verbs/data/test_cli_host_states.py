@@ -12,6 +12,7 @@ from typer.testing import Result
 from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
 ZAP = "CoreWeave: 1 to 2 hours are usual, and more than 6 hours are a failure"
 OVERDUE = (
     f"out_of_service.yaml:3: a01-u01 has been in zap for 2 days, more than 6 hours ({ZAP}); move it to test or triage"
@@ -104,6 +105,17 @@ def test_without_hosts_out_of_service_only_the_count_is_shown(invoke: Invoke, fo
     (folder / "out_of_service.yaml").unlink()
 
     assert invoke("show", "laptop", "host-states").stdout == "30 hosts in production, 1 of them with a recorded test\n"
+
+
+def test_another_machine_without_a_test_is_reported_in_its_row(invoke: Invoke, folder: Path, edit: Edit) -> None:
+    committed(folder.parent)
+    hall = folder / "inventory" / "hall-a.csv"
+    edit(hall, ",C26A0405,", ",C26A0499,")
+
+    result = invoke("check", "laptop", "--base", "HEAD")
+
+    row = 1 + next(i for i, line in enumerate(hall.read_text().splitlines()) if ",C26A0499," in line)
+    assert f"inventory/hall-a.csv:{row} host: a04-u05 would enter production without a test; " in result.stdout
 
 
 def test_impact_warns_of_a_transition_and_does_not_refuse_it(invoke: Invoke, folder: Path) -> None:
