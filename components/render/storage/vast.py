@@ -14,6 +14,10 @@ FS_GROUPS = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "spec": {"f
 kubelet does so only for volumes of a single node with a file system type, which VAST's volumes are not
 (K8S:pkg/apis/storage/types.go). VAST creates the directory of a volume, and pods with a user of their own cannot write
 to it without the group."""
+PACE = ("kube-api-qps=100", "kube-api-burst=200")
+"""Requests per second of the sidecar that attaches volumes. It patches the VolumeAttachment of each volume and node
+twice, so that with its default of 5 a job with one volume on 1,000 nodes waits for seven minutes
+(kubernetes-csi/external-attacher:cmd/csi-attacher/main.go, pkg/controller/csi_handler.go)."""
 _ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 
@@ -29,7 +33,7 @@ def values(classes: Sequence[VastClassSpec], placement: DriverPlacement) -> dict
     return {
         "endpoint": spec.endpoint,
         "verifySsl": True,
-        **given(controller=dict(placement.services)),
+        "controller": {**placement.services, "extraArgs": {"csiAttacher": list(PACE)}},
         "node": {"tolerations": EVERY_NODE},
         **deletion,
         # The chart fails without a class; Jacquard removes this class from the release.

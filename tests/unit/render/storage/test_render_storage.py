@@ -72,6 +72,7 @@ def test_vasts_driver_has_no_credentials_and_creates_no_class() -> None:
     assert spec["values"] == {
         "endpoint": "vms.example",
         "verifySsl": True,
+        "controller": {"extraArgs": {"csiAttacher": ["kube-api-qps=100", "kube-api-burst=200"]}},
         "node": {"tolerations": [{"operator": "Exists"}]},
         "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
     }
