@@ -167,6 +167,7 @@ STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
         provisioner="topolvm.io",
         node_finalizer="topolvm.io/node",
         values=topolvm.values,
+        merged=(topolvm.PACE,),
         parameters=topolvm.parameters,
     ),
 }

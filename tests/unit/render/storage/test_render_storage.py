@@ -169,6 +169,25 @@ def test_a_second_controller_of_topolvm_can_be_replaced_on_two_nodes() -> None:
     assert values(SCRATCH)["topolvm"]["controller"]["updateStrategy"] == {"rollingUpdate": {"maxUnavailable": 1}}
 
 
+def test_topolvms_sidecar_reports_the_capacity_of_many_nodes_at_once() -> None:
+    [release] = [item for item in rendered(SCRATCH) if item.name == "topolvm" and item.kind == "HelmRelease"]
+
+    [patch] = [patch for each in release.body["spec"]["postRenderers"] for patch in each["kustomize"]["patches"]]
+
+    assert patch["target"] == {"group": "apps", "kind": "Deployment", "name": "topolvm-controller"}
+    assert json.loads(patch["patch"])["spec"]["template"]["spec"]["containers"] == [
+        {
+            "name": "csi-provisioner",
+            "args": [
+                "--kube-api-qps=100",
+                "--kube-api-burst=200",
+                "--kube-api-capacity-qps=100",
+                "--kube-api-capacity-burst=200",
+            ],
+        }
+    ]
+
+
 def test_agents_of_local_disks_run_on_instance_types_with_disks_only() -> None:
     placed = values(SCRATCH, placement=DriverPlacement(with_disks=("h100-ib-8", "l40s-8")))["topolvm"]
     anywhere = values(SCRATCH)["topolvm"]
