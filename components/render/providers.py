@@ -1,6 +1,7 @@
 """Cluster API providers of the backends. The Cluster API operator installs these providers (``cluster_api``)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from components.specs.region.cluster_api import Release
 from components.specs.struct import Struct, field
@@ -28,8 +29,12 @@ class Provider(Struct):
     """URL of upstream's releases; None if the operator already knows the URL."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates of the provider that differ from the default."""
+    container: str = "manager"
+    """Container with the controllers in the published Deployment."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """Arguments of the container ``manager``, which replace those of the published Deployment."""
+    """Arguments of `container`, which replace those of the published Deployment."""
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    """Resources of `container`, which replace those of the published Deployment; empty to keep them."""
     workers: int | None = None
     """Number of objects that the provider reconciles in parallel, for providers with a single setting for all kinds."""
 

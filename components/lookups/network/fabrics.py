@@ -1,5 +1,6 @@
 """Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls available to a cluster."""
 
+from components.lookups.control_planes import most_nodes_of
 from components.lookups.pools import PlacedCluster, PlacedPool, most_nodes
 from components.render.network.device_plugins import IMAGES
 from components.render.network.infiniband import DAEMON, Partition
@@ -87,6 +88,7 @@ def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | N
         plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
         has_operator=bool(connected(environment, placed) or cutting(environment, placed)),
         placement=services(system_pool=placed.cluster.has_system_pool),
+        nodes=most_nodes_of(environment, placed.cluster),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )
 
@@ -125,6 +127,7 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         multus=versions.tool(MULTUS),
         daemon_image=str(versions.tool(DAEMON)),
         placement=services(system_pool=placed.cluster.has_system_pool),
+        nodes=most_nodes_of(environment, placed.cluster),
         plugins={use: versions.tool(IMAGES[use]) for use in IMAGES if use in {kind.port_use for kind in kinds}},
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )

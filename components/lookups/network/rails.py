@@ -4,6 +4,7 @@ A rail is a subnet of the cluster's prefix on the fabric; all rails have the sam
 a block of each subnet for its pods. A block has as many addresses as a port can have virtual functions.
 """
 
+from components.lookups.control_planes import most_nodes_of
 from components.lookups.network.fabrics import cutting, on_roce
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import PlacedCluster, most_nodes
@@ -65,6 +66,7 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
         multus=environment.versions.tool(MULTUS),
         cni_plugins=environment.versions.optional_tool(CNI_PLUGINS),
         placement=services(system_pool=placed.cluster.has_system_pool),
+        nodes=most_nodes_of(environment, placed.cluster),
         by_manifests=ByManifests.taken(environment.versions, (NV_IPAM.chart,)),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )

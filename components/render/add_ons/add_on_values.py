@@ -12,6 +12,7 @@ from components.render.add_ons import cni, metrics_writer
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
 from components.render.health import monitors, quarantine
+from components.render.memory_limits import by_nodes
 from components.render.pod_placement import CRITICAL, EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
@@ -28,7 +29,7 @@ def _node_features(facts: ClusterFacts) -> dict[str, Any]:
     return {
         "priorityClassName": SERVICE,
         # Taints of rules are disabled by default (NFD:docs/usage/customization-guide.md).
-        "master": {**facts.placement, "enableTaints": True},
+        "master": {**facts.placement, "enableTaints": True, "resources": by_nodes(4096, facts.nodes)},
         "gc": facts.placement,
         "worker": {"tolerations": EVERY_NODE, "priorityClassName": AGENT},
     }
@@ -40,7 +41,7 @@ def _gpus(facts: ClusterFacts) -> dict[str, Any]:
         "driver": {"enabled": False},
         "nfd": {"enabled": False},
         # Flux owns the CRDs.
-        "operator": {**facts.placement, "upgradeCRD": False},
+        "operator": {**facts.placement, "upgradeCRD": False, "resources": by_nodes(350, facts.nodes)},
         "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
         **_toolkit(facts.node_paths),
         **gpu_sharing.values(facts.gpu_sharing),
@@ -149,8 +150,11 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _kueue(facts: ClusterFacts) -> dict[str, Any]:
-    placed = {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
-    return {**placed, **kueue.configuration(facts.queues)}
+    manager = {"priorityClassName": SERVICE, "resources": by_nodes(512, facts.nodes)}
+    return {
+        "controllerManager": {**facts.placement, "manager": manager},
+        **kueue.configuration(facts.queues),
+    }
 
 
 def _serving(facts: ClusterFacts) -> dict[str, Any]:

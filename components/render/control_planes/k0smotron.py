@@ -25,6 +25,7 @@ from components.render.control_planes.etcd_defragmentation import RULE
 from components.render.control_planes.etcd_upkeep import render_saved
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
+from components.render.memory_limits import of_management
 from components.render.objects import given, manifest
 from components.render.pools.node_templates import kubelet_settings, worker_profile
 from components.render.providers import Provider
@@ -35,7 +36,14 @@ from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.network.vpc_allocation import VpcAllocation
 
 PROVIDERS = tuple(
-    Provider(role=role, name="k0sproject-k0smotron", namespace="k0smotron", release="k0smotron")
+    Provider(
+        role=role,
+        name="k0sproject-k0smotron",
+        namespace="k0smotron",
+        release="k0smotron",
+        # It keeps the Machines and the Secrets of all clusters (K0SM:cmd/main.go, newCacheOptions).
+        resources=of_management(),
+    )
     for role in ("bootstrap", "control-plane")
 )
 _IMAGE = "k0sproject/k0s"

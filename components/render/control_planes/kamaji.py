@@ -17,6 +17,7 @@ from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.probes import INHERITED, PROBES
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest, Readiness
+from components.render.memory_limits import OF_MANAGEMENT, of_management
 from components.render.objects import given, manifest
 from components.render.providers import Provider
 from components.render.region import objectives
@@ -59,10 +60,8 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
     """Return Kamaji. Its default data store is the store for DPUs if it exists, otherwise the first shared store."""
     stores = [store.name for store in control_planes.data_stores]
     default = DPU_STORE if DPU_STORE in stores else next(iter(stores), None)
-    size = {
-        "cpu": f"{_BASE_CPU + _CPU_PER_CLUSTER * control_planes.max_clusters}m",
-        "memory": f"{_BASE_MEMORY + _MEMORY_PER_CLUSTER * control_planes.max_clusters}Mi",
-    }
+    memory = _BASE_MEMORY + _MEMORY_PER_CLUSTER * control_planes.max_clusters
+    size = {"cpu": f"{_BASE_CPU + _CPU_PER_CLUSTER * control_planes.max_clusters}m", "memory": f"{memory}Mi"}
     return Operator(
         chart=CHART,
         namespace=NAMESPACE,
@@ -70,7 +69,8 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
             **given(defaultDatastoreName=default),
             "kamaji-etcd": {"deploy": False},
             "extraArgs": [f"--max-concurrent-tcp-reconciles={workers(control_planes)}"],
-            "resources": {"requests": size, "limits": size},
+            # Kamaji keeps all Secrets, ConfigMaps and Jobs (KAM:controllers/tenantcontrolplane_controller.go).
+            "resources": {"requests": size, "limits": {**size, "memory": f"{memory + OF_MANAGEMENT}Mi"}},
         },
         depends_on=(CERT_MANAGER,),
     )
@@ -81,7 +81,15 @@ def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
     return (
         Provider(role="bootstrap", name="kubeadm", namespace="capi-kubeadm-bootstrap-system", release="core"),
         Provider(
-            role="control-plane", name="kamaji", namespace=NAMESPACE, release="kamaji", workers=workers(control_planes)
+            role="control-plane",
+            name="kamaji",
+            namespace=NAMESPACE,
+            release="kamaji",
+            workers=workers(control_planes),
+            container="controller",
+            # It keeps all Secrets, among them the bootstrap data of each Machine
+            # (KCPP:controllers/kamajicontrolplane_controller.go, SetupWithManager).
+            resources=of_management(),
         ),
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from components.render import labels as keys
 from components.render.control_planes import kamaji
 from components.render.manifest import Manifest, Readiness
+from components.render.memory_limits import OF_MANAGEMENT
 from components.render.network import nvue
 from components.render.network.dpu_templates import templates
 from components.render.objects import given, manifest
@@ -33,7 +34,12 @@ _PREREQUISITES = (
         values={"applicationSet": {"replicas": 0}, "dex": {"enabled": False}, "notifications": {"enabled": False}},
     ),
     Operator(chart="node-feature-discovery", namespace=NAMESPACE),
-    Operator(chart="maintenance-operator", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),
+    Operator(
+        chart="maintenance-operator",
+        namespace=NAMESPACE,
+        values={"operator": {"resources": {"limits": {"memory": f"{OF_MANAGEMENT}Mi"}}}},
+        depends_on=(CERT_MANAGER,),
+    ),
 )
 """Prerequisites that DPF does not install since 25.7 (DPF:docs/public/getting-started/helm-prerequisites.md)."""
 OPERATORS = (

@@ -47,6 +47,8 @@ class Partition(Struct):
     daemon_image: str
     placement: Mapping[str, Any]
     """Placement of the platform's services in the cluster."""
+    nodes: int
+    """Maximum number of nodes of the cluster."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
     plugins: Mapping[PortUse, Tool] = field(default_factory=dict)
@@ -62,7 +64,7 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
     """Return the objects of ``partition`` in ``cluster`` and in the management cluster, in apply order."""
     functions = partition.with_functions
     return (
-        *port_functions.operators(partition.multus, cluster, partition.pins, partition.placement),
+        *port_functions.operators(partition.multus, cluster, partition.pins, partition.placement, partition.nodes),
         *(_functions(kind, cluster) for kind in functions),
         *_ports(partition, cluster),
         *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),

@@ -14,6 +14,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
+from components.render.memory_limits import by_nodes
 from components.render.network.device_plugins import ADAPTERS, VENDOR, fetched
 from components.render.objects import given, manifest, namespace
 from components.render.pod_placement import EVERY_NODE
@@ -40,9 +41,15 @@ _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 _SRIOV = "sriovnetwork.openshift.io/v1"
 
 
-def operator(placement: Mapping[str, Any]) -> Operator:
-    """Return the Network Operator without Node Feature Discovery and other operators, with ``placement``."""
-    return replace(_OPERATOR, values={"nfd": {"enabled": False}, "operator": placement})
+def operator(placement: Mapping[str, Any], nodes: int) -> Operator:
+    """Return the Network Operator without Node Feature Discovery and other operators, with ``placement``.
+
+    It keeps all pods of the cluster in memory, so its limit follows the maximum number of ``nodes``.
+    """
+    return replace(
+        _OPERATOR,
+        values={"nfd": {"enabled": False}, "operator": {**placement, "resources": by_nodes(128, nodes)}},
+    )
 
 
 def operators(
@@ -50,6 +57,7 @@ def operators(
     cluster: str,
     pins: Mapping[str, Chart],
     placement: Mapping[str, Any],
+    nodes: int,
     *,
     beside: Iterable[Operator] = (),
     by_manifests: ByManifests | None = None,
@@ -62,6 +70,7 @@ def operators(
         cluster: cluster of the operators.
         pins: pinned chart releases of the cluster, by chart.
         placement: placement of the platform's services in the cluster.
+        nodes: maximum number of nodes of the cluster.
         beside: additional operators in the same namespace that attachments require; their Deployments also get the
             placement.
         by_manifests: operators that are installed from manifests; none by default.
@@ -69,7 +78,7 @@ def operators(
     """
     yield namespace(NAMESPACE, cluster=cluster)
     others = (replace(other, pods=placement) for other in beside)
-    yield from installed_in((_with_functions(placement), *others), by_manifests or ByManifests(), cluster, pins)
+    yield from installed_in((_with_functions(placement, nodes), *others), by_manifests or ByManifests(), cluster, pins)
     yield _operator_parts(multus, cni_plugins, cluster)
     yield _functions_operator(cluster)
 
@@ -142,9 +151,9 @@ def attachment_annotation(name: str) -> str:
     return f"{ATTACHMENTS}/{name}"
 
 
-def _with_functions(placement: Mapping[str, Any]) -> Operator:
+def _with_functions(placement: Mapping[str, Any], nodes: int) -> Operator:
     """Return the Network Operator with the SR-IOV operator."""
-    network = operator(placement)
+    network = operator(placement, nodes)
     values = {
         "sriovNetworkOperator": {"enabled": True},
         # Jacquard renders the configuration, because the chart's default selects nodes by a label that no node has.

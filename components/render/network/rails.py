@@ -81,6 +81,8 @@ class Rails(Struct):
     """Image with the plug-in for routes by source address; None for version vectors of release 0.1.0."""
     placement: Mapping[str, Any]
     """Placement of the platform's services in the cluster."""
+    nodes: int
+    """Maximum number of nodes of the cluster."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
@@ -105,6 +107,7 @@ def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
             cluster,
             rails.pins,
             rails.placement,
+            rails.nodes,
             beside=(NV_IPAM,),
             by_manifests=rails.by_manifests,
             cni_plugins=rails.cni_plugins,

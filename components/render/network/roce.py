@@ -28,13 +28,15 @@ class RocePorts(Struct):
     """Whether the Network Operator is already installed, for InfiniBand."""
     placement: Mapping[str, Any]
     """Placement of the platform's services in the cluster."""
+    nodes: int
+    """Maximum number of nodes of the cluster."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
 
 
 def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
     """Return the objects of ``ports`` in ``cluster``, in the order in which they are applied."""
-    network = port_functions.operator(ports.placement)
+    network = port_functions.operator(ports.placement, ports.nodes)
     operator = (
         namespace(port_functions.NAMESPACE, cluster=cluster),
         *sources((network,), cluster, ports.pins),

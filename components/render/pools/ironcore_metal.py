@@ -9,6 +9,7 @@ from typing import Any
 
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
+from components.render.memory_limits import of_management
 from components.render.objects import manifest
 from components.render.platform_pods import service_at
 from components.render.providers import Provider
@@ -29,6 +30,7 @@ PROVIDERS = (
         releases="https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
         "infrastructure-components.yaml",
         mislabelled="v0.2.0",
+        resources=of_management(),
     ),
 )
 CHART = "ironcore-metal"
@@ -49,30 +51,35 @@ def operators(metal: BareMetalSpec) -> tuple[Operator, ...]:
     Flags are from ``cmd/main.go`` of metal-operator v0.7.0 and boot-operator 7ead83e. Go reads certificates of further
     authorities from ``SSL_CERT_DIR``, because metal-operator has no flag for them.
     """
-    netboot = metal.netboot
-    patched = (
-        {}
-        if netboot is None
-        else {
-            _METAL: (
-                *_flags(
-                    f"--manager-namespace={NAMESPACE}",
-                    f"--probe-image={netboot.probe_image}",
-                    f"--probe-os-image={netboot.probe_os_image}",
-                    f"--registry-url=http://{netboot.registry_address}:{_REGISTRY_PORT}",
-                    "--protocol=https",
-                    f"--skip-cert-validation={str(metal.bmc_certificates.authority is None).lower()}",
-                ),
-                *_trusting(metal.bmc_certificates.authority),
-            ),
-            _BOOT: _flags(
-                f"--controllers={_CONTROLLERS}",
-                f"--image-server-url=http://{netboot.boot_address}:{_IMAGES_PORT}/httpboot",
-                f"--allowed-registries={','.join(netboot.registries)}",
-            ),
-        }
+    flags = (
+        {_METAL: (), _BOOT: ()} if metal.netboot is None else _netboot(metal.netboot, metal.bmc_certificates.authority)
     )
+    # Both keep the Secrets of the management cluster, and metal-operator all servers (ICM:cmd/main.go).
+    sized = {"op": "add", "path": f"{_CONTAINER}/resources", "value": of_management()}
+    patched = {name: (sized, *operations) for name, operations in flags.items()}
     return (Operator(chart=CHART, namespace=NAMESPACE, depends_on=(CERT_MANAGER,), json_patches=patched),)
+
+
+def _netboot(netboot: NetbootSpec, authority: str | None) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return the operations that set the flags of both operators, by operator."""
+    return {
+        _METAL: (
+            *_flags(
+                f"--manager-namespace={NAMESPACE}",
+                f"--probe-image={netboot.probe_image}",
+                f"--probe-os-image={netboot.probe_os_image}",
+                f"--registry-url=http://{netboot.registry_address}:{_REGISTRY_PORT}",
+                "--protocol=https",
+                f"--skip-cert-validation={str(authority is None).lower()}",
+            ),
+            *_trusting(authority),
+        ),
+        _BOOT: _flags(
+            f"--controllers={_CONTROLLERS}",
+            f"--image-server-url=http://{netboot.boot_address}:{_IMAGES_PORT}/httpboot",
+            f"--allowed-registries={','.join(netboot.registries)}",
+        ),
+    }
 
 
 def services(netboot: NetbootSpec, *, metallb: str) -> tuple[Manifest, ...]:

@@ -22,7 +22,7 @@ operator reads only this ConfigMap.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -40,8 +40,6 @@ PROVIDERS = "cluster-api-providers"
 """Name of the artefact with a folder for each provider, an entry of ``manifests`` in the version vector."""
 OPERATOR = Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=(CERT_MANAGER,))
 API = "operator.cluster.x-k8s.io/v1alpha2"
-_MANAGER = "manager"
-"""Container with the controllers in the Deployments of all providers with flags."""
 _SECONDS = 900
 _RELABELLED = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -101,15 +99,18 @@ def render(
                 **given(
                     fetchConfig=_selected(provider, version) if artefact else _source(provider, versions.registry),
                     manager=manager,
-                    deployment=_with_flags(provider.flags),
+                    deployment=_container(provider),
                     manifestPatches=_patches(provider, version),
                 ),
             },
         )
 
 
-def _with_flags(flags: Mapping[str, str]) -> dict[str, Any]:
-    return {"containers": [{"name": _MANAGER, "args": dict(flags)}]} if flags else {}
+def _container(provider: Provider) -> dict[str, Any]:
+    changed = {
+        key: dict(value) for key, value in (("args", provider.flags), ("resources", provider.resources)) if value
+    }
+    return {"containers": [{"name": provider.container, **changed}]} if changed else {}
 
 
 def _selected(provider: Provider, version: Release) -> dict[str, Any]:

@@ -13,7 +13,6 @@ NAMESPACE = "topolvm-system"
 PACE = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
-    "metadata": {"name": "topolvm-controller"},
     "spec": {
         "template": {
             "spec": {
@@ -30,10 +29,12 @@ PACE = {
         }
     },
 }
-"""Requests per second of the sidecar that creates volumes and reports the free capacity of each node, for which the
-chart has no value. Its ``command`` remains, and ``args`` follow it. The scheduler uses no node without a reported
-capacity, and by default the sidecar reports one node per second, so that the last of 1,000 nodes would wait for 17
-minutes; volumes get 5 requests per second (kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go).
+"""Requests per second of the sidecar that creates volumes and reports the free capacity of each node. The chart has no
+value for them, and one Deployment; the container's ``args`` follow its ``command``.
+
+The scheduler uses no node without a reported capacity. By default the sidecar reports one node per second, so that the
+last of 1,000 nodes would wait for 17 minutes. For volumes it has 5 requests per second
+(kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go).
 """
 
 

@@ -48,8 +48,8 @@ AT_MACHINES: dict[str, dict[str, Any]] = {
     "health.min_ready_seconds": {"spec/minReadySeconds": 300},
 }
 """Fields whose change reaches running Machines, and the Machine field that changes."""
-AT_DEPLOYMENTS = ("rollout.max_unavailable", "rollout.surge", "rollout.paused")
-"""Fields that the controller reads from the MachineDeployment; they take effect in the next rollout."""
+AT_DEPLOYMENTS = ("rollout.max_unavailable", "rollout.surge", "rollout.paused", "health.max_replacements")
+"""Fields that the controller reads from the MachineDeployment; they take effect in the next rollout or repair."""
 BESIDE = {
     "health.node_startup_timeout_seconds": "MachineHealthCheck",
     "health.unhealthy_timeout_seconds": "MachineHealthCheck",

@@ -11,7 +11,7 @@ from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput
-from components.render.add_ons.metrics_writer import CHART, MetricsWriter
+from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.render.overrides import Override, overridden
 from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
@@ -87,14 +87,32 @@ def test_a_release_only_names_changed_values_with_their_reasons(inputs_of: Any) 
 @pytest.mark.parametrize("writer", [None, MetricsWriter(address=Address("10.3.0.249"), agent=True)])
 @pytest.mark.parametrize("system_pool", [False, True])
 @pytest.mark.parametrize("chart", VALUES)
-def test_reserved_values_cannot_be_overridden(chart: str, *, system_pool: bool, writer: MetricsWriter | None) -> None:
+def test_values_of_the_library_are_reserved_or_tunable_defaults(
+    laptop: Environment, chart: str, *, system_pool: bool, writer: MetricsWriter | None
+) -> None:
     monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
     written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool, writer=writer))), *leaves(monitored)]
+    tunable = {path for one in laptop.versions.charts if one.name == chart for path in one.tunable}
 
-    # Grafana is not installed with an agent, but can be tuned.
-    assert [path for path in written if not reservation_reason(chart, path)] == (
-        ["grafana.enabled"] if writer and chart == CHART else []
-    )
+    assert {path for path in written if not reservation_reason(chart, path)} <= tunable
+
+
+@pytest.mark.parametrize(
+    ("chart", "path", "small", "large"),
+    [
+        ("gpu-operator", "operator", "550Mi", "2950Mi"),
+        ("node-feature-discovery", "master", "4296Mi", "6696Mi"),
+        ("kueue", "controllerManager.manager", "712Mi", "3112Mi"),
+    ],
+)
+def test_controllers_that_keep_all_nodes_get_memory_for_them(chart: str, path: str, small: str, large: str) -> None:
+    def limit(nodes: int) -> Any:
+        values: Any = VALUES[chart](facts(nodes=nodes))
+        for key in path.split("."):
+            values = values[key]
+        return values["resources"]["limits"]["memory"]
+
+    assert (limit(0), limit(100), limit(1201), limit(1300)) == (small, small, large, large)
 
 
 def test_parents_of_a_reserved_value_are_reserved_and_siblings_are_not() -> None:

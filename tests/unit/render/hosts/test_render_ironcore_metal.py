@@ -84,6 +84,7 @@ def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs
         name: [one["value"] for one in operations if one["path"].endswith("/args/-")]
         for name, operations in patches.items()
     }
+    sized = {name: operations.pop(0) for name, operations in patches.items()}
     mounted = [one["value"] for one in patches["metal-operator"] if "/args/" not in one["path"]]
 
     assert flags == {
@@ -101,6 +102,8 @@ def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs
             "--allowed-registries=images.cloud.example",
         ],
     }
+    assert all(one["path"] == "/spec/template/spec/containers/0/resources" for one in sized.values())
+    assert {name: one["value"]["limits"] for name, one in sized.items()} == {key: {"memory": "2048Mi"} for key in flags}
     assert mounted == [
         {"name": "SSL_CERT_DIR", "value": "/etc/bmc-authority"},
         {"name": "bmc-authority", "mountPath": "/etc/bmc-authority", "readOnly": True},

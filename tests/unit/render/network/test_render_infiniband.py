@@ -61,7 +61,7 @@ def test_objects_are_created_after_the_operator_with_their_kinds(rendered: tuple
     }
     assert rendered[1].body["spec"]["values"] == {
         "nfd": {"enabled": False},
-        "operator": services,
+        "operator": {**services, "resources": {"limits": {"memory": "328Mi"}}},
         "sriovNetworkOperator": {"enabled": True},
         "sriov-network-operator": {"operator": services, "sriovOperatorConfig": {"deploy": False}},
     }

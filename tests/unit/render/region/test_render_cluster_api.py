@@ -18,6 +18,15 @@ from components.specs.struct import replace
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import recorded, refusals
 from tests.support.objects.rendered_objects import objects_of
 
+SIZED = {
+    "containers": [
+        {
+            "name": "manager",
+            "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "2048Mi"}},
+        }
+    ]
+}
+"""Resources with which controllers can keep the objects of thousands of Machines in memory."""
 RELABELLED = (
     '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'
     ' {"cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": null}}}'
@@ -41,14 +50,15 @@ def test_k0smotron_and_ironcore_are_separate_providers(inputs_with: Any) -> None
 
     assert specs(region) == {
         "CoreProvider cluster-api": {"version": "v1.13.5"},
-        "BootstrapProvider k0sproject-k0smotron": {"version": "v2.1.0"},
-        "ControlPlaneProvider k0sproject-k0smotron": {"version": "v2.1.0"},
+        "BootstrapProvider k0sproject-k0smotron": {"version": "v2.1.0", "deployment": SIZED},
+        "ControlPlaneProvider k0sproject-k0smotron": {"version": "v2.1.0", "deployment": SIZED},
         "InfrastructureProvider ironcore-metal": {
             "version": "v0.2.0",
             "fetchConfig": {
                 "url": "https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
                 "infrastructure-components.yaml"
             },
+            "deployment": SIZED,
             "manifestPatches": [RELABELLED],
         },
     }

@@ -144,15 +144,15 @@ def test_kamaji_has_no_default_data_store_without_shared_ones(inputs_with: Any) 
 
 
 @pytest.mark.parametrize(
-    ("clusters", "workers", "size"),
+    ("clusters", "workers", "size", "limit"),
     [
-        (1, 1, {"cpu": "212m", "memory": "106Mi"}),
-        (100, 10, {"cpu": "1400m", "memory": "700Mi"}),
-        (101, 11, {"cpu": "1412m", "memory": "706Mi"}),
+        (1, 1, {"cpu": "212m", "memory": "106Mi"}, "2154Mi"),
+        (100, 10, {"cpu": "1400m", "memory": "700Mi"}, "2748Mi"),
+        (101, 11, {"cpu": "1412m", "memory": "706Mi"}, "2754Mi"),
     ],
 )
 def test_kamaji_has_upstreams_measured_resources_for_its_number_of_control_planes(
-    inputs_of: Any, clusters: int, workers: int, size: dict[str, str]
+    inputs_of: Any, clusters: int, workers: int, size: dict[str, str], limit: str
 ) -> None:
     [region] = inputs_of(RegionInput)
     control_planes = region.spec.control_planes.model_copy(update={"max_clusters": clusters})
@@ -162,7 +162,7 @@ def test_kamaji_has_upstreams_measured_resources_for_its_number_of_control_plane
     values = release.body["spec"]["values"]
 
     assert values["extraArgs"] == [f"--max-concurrent-tcp-reconciles={workers}"]
-    assert values["resources"] == {"requests": size, "limits": size}
+    assert values["resources"] == {"requests": size, "limits": {**size, "memory": limit}}
 
 
 def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any) -> None:

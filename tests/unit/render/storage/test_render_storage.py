@@ -174,7 +174,7 @@ def test_topolvms_sidecar_reports_the_capacity_of_many_nodes_at_once() -> None:
 
     [patch] = [patch for each in release.body["spec"]["postRenderers"] for patch in each["kustomize"]["patches"]]
 
-    assert patch["target"] == {"group": "apps", "kind": "Deployment", "name": "topolvm-controller"}
+    assert patch["target"] == {"group": "apps", "kind": "Deployment"}
     assert json.loads(patch["patch"])["spec"]["template"]["spec"]["containers"] == [
         {
             "name": "csi-provisioner",
