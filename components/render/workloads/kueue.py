@@ -51,6 +51,12 @@ _FRAMEWORKS: Mapping[QueuedKinds, tuple[str, ...]] = {
     QueuedKinds.PODS: ("deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "pod", "statefulset"),
 }
 """Integrations of Kueue (KUEUE:pkg/controller/jobs). Kueue ignores integrations whose kinds do not exist."""
+_WORKERS = {
+    **dict.fromkeys(("Job.batch", "Pod", "Workload.kueue.x-k8s.io"), 5),
+    **dict.fromkeys(("ClusterQueue.kueue.x-k8s.io", "LocalQueue.kueue.x-k8s.io", "ResourceFlavor.kueue.x-k8s.io"), 1),
+}
+"""Number of objects of a kind that Kueue reconciles in parallel, as in the chart, whose configuration ours replaces
+(KUEUE:charts/kueue/values.yaml). Kinds that are not listed have one worker."""
 _WITHOUT_QUOTA = (
     "ephemeral-storage",
     "hugepages-",
@@ -94,6 +100,7 @@ def configuration(queues: QueueSettings | None) -> dict[str, Any]:
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "leaderElection": {"leaderElect": True},
+        "controller": {"groupKindConcurrency": dict(_WORKERS)},
         "clientConnection": {"qps": 50, "burst": 100},
         "managedJobsNamespaceSelector": namespaces_in(sorted(queues.namespaces)),
         "integrations": {"frameworks": [*jobs, *(pods if queues.queued is QueuedKinds.PODS else ())]},

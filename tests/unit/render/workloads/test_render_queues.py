@@ -241,6 +241,7 @@ def test_kueue_manages_the_namespaces_of_teams_and_the_kinds_that_wait(laptop: E
     assert "pod" not in jobs["integrations"]["frameworks"]
     assert {"pod", "deployment"} < set(pods["integrations"]["frameworks"])
     assert "fairSharing" not in jobs
+    assert jobs["controller"]["groupKindConcurrency"].items() >= {"Job.batch": 5, "Workload.kueue.x-k8s.io": 5}.items()
     assert pods["fairSharing"]["preemptionStrategies"][0] == "LessThanOrEqualToFinalShare"
 
 
