@@ -31,6 +31,8 @@ _PORTS = ("p0", "p1")
 _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 _HBN_MEMORY = "6Gi"
 """Memory request of HBN upstream (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
+_REVISIONS = 1000
+"""Maximum number of revisions of services and chains that DPF keeps during an update of DPUs."""
 _HBN_BRIDGE = "mybrhbn"
 """DPF's network that connects a service to the bridge of the service chain."""
 Range = tuple[Address, Address]
@@ -88,6 +90,11 @@ def deployment(
     """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` in ``hosts``.
 
     A DPU is flashed only after the release of its maintenance hold, never while its host may run workload.
+
+    A change of services holds all DPUs of the deployment until their hosts are drained, which can take weeks. By
+    default, ``maxUnavailableDPUNodes`` held DPUs block all others of the region, and the tenth change deletes the
+    services of DPUs that are still held for the first one (DPF:internal/provisioning/controllers/dpunodemaintenance,
+    DPF:internal/dpuservice/controllers/dpudeployment_controller_dpuservice.go).
     """
     cluster, flashed = platform.selector(at), templates(platform.intents[name])
     nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
@@ -101,7 +108,7 @@ def deployment(
                 "bfb": flashed.bfb_name,
                 "flavor": flashed.flavor_name,
                 "secureBoot": flashed.secure_boot,
-                "nodeEffect": {"hold": True},
+                "nodeEffect": {"hold": True, "force": True},
                 "dpuSetStrategy": {"type": "OnDelete"},
                 "dpuSets": [
                     {"nameSuffix": "hosts", "dpuNodeSelector": nodes, **given(dpuClusterSelector=cluster)},
@@ -115,6 +122,7 @@ def deployment(
                 "switches": list(switches),
                 "upgradePolicy": {"applyNodeEffect": True},
             },
+            "revisionHistoryLimit": _REVISIONS,
         },
     )
 

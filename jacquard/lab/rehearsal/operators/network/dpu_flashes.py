@@ -12,6 +12,8 @@ REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"
 WAITING = "WaitingForManualPowerCycleOrReboot"
 _HELD, _REBOOTING, _REBOOTED = "Node Effect", "Rebooting", "DPU Cluster Config"
 _AT_WORK = {_HELD, "OS Installing", _REBOOTING, _REBOOTED}
+_MAX_UNAVAILABLE = 50
+"""Default of ``maxUnavailableDPUNodes`` in DPF's configuration."""
 
 
 def reconcile(view: View) -> None:
@@ -41,10 +43,28 @@ def _hold(view: View, dpu: Object, node: Object) -> None:
             "nodeEffect": dpu["spec"]["nodeEffect"],
             "requestor": [dpu["metadata"]["name"]],
         }
-        metadata = {"name": name, "namespace": namespace, "annotations": {HOLD: "true"}}
+        notes = {HOLD: "true"} if _may_hold(view, dpu) else {}
+        metadata = {"name": name, "namespace": namespace, "annotations": notes}
         view.create({"apiVersion": API, "kind": "DPUNodeMaintenance", "metadata": metadata, "spec": spec})
     elif dig(maintenance, "metadata", "annotations", HOLD) == "false":
         view.status(dpu, {"phase": "OS Installing"})
+    elif dig(maintenance, "metadata", "annotations", HOLD) is None and _may_hold(view, dpu):
+        view.patch(maintenance, {"metadata": {"annotations": {HOLD: "true"}}})
+
+
+def _may_hold(view: View, dpu: Object) -> bool:
+    """Return whether ``dpu`` may be held now: a node effect without ``force`` waits for other nodes in maintenance.
+
+    Source, NVIDIA/doca-platform: ``dpunodemaintenance_controller.go``, checkMaxUnavailableAndSyncWaitTime.
+    """
+    if dig(dpu, "spec", "nodeEffect", "force"):
+        return True
+    namespace = dpu["metadata"]["namespace"]
+    settings = view.find("operator.dpu.nvidia.com/v1alpha1", "DPFOperatorConfig", "dpfoperatorconfig", namespace)
+    most = dig(settings, "spec", "provisioningController", "maxUnavailableDPUNodes") or _MAX_UNAVAILABLE
+    others = (item["metadata"] for item in view.all(API, "DPUNodeMaintenance"))
+    held = [other for other in others if other["namespace"] == namespace and HOLD in (other.get("annotations") or {})]
+    return len(held) < int(most)
 
 
 def _reboot(view: View, dpu: Object, node: Object) -> None:

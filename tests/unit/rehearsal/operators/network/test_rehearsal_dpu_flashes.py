@@ -51,6 +51,31 @@ def test_a_dpu_is_held_until_the_hold_is_removed(objects: Any) -> None:
     assert phase(view) == "OS Installing"
 
 
+@pytest.mark.parametrize(("effect", "count"), [({"hold": True}, 2), ({"hold": True, "force": True}, 3)])
+def test_held_dpus_block_others_beyond_a_limit_unless_their_effect_is_forced(
+    objects: Any, effect: Any, count: int
+) -> None:
+    names = ("h1", "h2", "h3")
+    limit = {"provisioningController": {"maxUnavailableDPUNodes": 2}}
+    view = objects(
+        obj("operator.dpu.nvidia.com/v1alpha1", "DPFOperatorConfig", "dpfoperatorconfig", limit),
+        *(obj(API, "DPUNode", name) for name in names),
+        *(
+            obj(API, "DPU", f"{name}-d1", {"dpuNodeName": name, "nodeEffect": effect}, status={"phase": "Node Effect"})
+            for name in names
+        ),
+    )
+    run(view)
+    held = [item for item in view.all(API, "DPUNodeMaintenance") if HOLD in item["metadata"]["annotations"]]
+    assert (len(held), len(list(view.all(API, "DPUNodeMaintenance")))) == (count, len(names))
+
+    view.delete(held[0])
+    view.status(view.get("DPU", f"{held[0]['spec']['dpuNodeName']}-d1", "ns"), {"phase": "Ready"})
+    run(view)
+
+    assert all(HOLD in item["metadata"]["annotations"] for item in view.all(API, "DPUNodeMaintenance"))
+
+
 def test_a_dpu_is_ready_only_after_its_host_was_power_cycled(objects: Any) -> None:
     view = objects(node(), dpu("Rebooting"))
     run(view)
