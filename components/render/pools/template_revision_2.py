@@ -7,6 +7,10 @@ The output is frozen, like that of revision 1, on which it is based.
   hosts files. The format depends on the release of k0s (K0S:docs/runtime.md).
 - The default root directory of a k0s kubelet is ``/var/lib/k0s/kubelet``. CSI drivers and KubeVirt register and mount
   volumes below ``/var/lib/kubelet``.
+- Metal3 finds the Node of a Machine by the label with the UUID of its host, and reports no provider ID before
+  (metal3-io/cluster-api-provider-metal3:baremetal/metal3machine_manager.go, SetProviderIDFromNodeLabel). k0smotron
+  needs the provider ID to label the Node, so that a k0s node sets this label itself. cloud-init fills in the UUID
+  (K0SM:internal/provisioner/cloudinit.go).
 - With ``nodeReuse``, Metal3 labels every host that it releases, also when a pool shrinks. While one labelled host of a
   group is not available, it assigns no host to any Machine of the group, not even an available one
   (metal3-io/cluster-api-provider-metal3:baremetal/metal3machine_manager.go). A spare with new firmware would stop
@@ -20,6 +24,7 @@ from components.render.manifest import Json
 from components.render.objects import given
 from components.render.pools import template_revision_1
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.natural import natural
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
@@ -31,6 +36,7 @@ _K0S_FILE = "/etc/k0s/containerd.d/registry-hosts.toml"
 _CONTAINERD_2 = "v1.36"
 """First minor version of k0s with containerd 2, which rejects the older format."""
 _KUBELET = "--kubelet-root-dir=/var/lib/kubelet"
+_UUID = "--labels=metal3.io/uuid={{ ds.meta_data.uuid }}"
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
@@ -38,7 +44,8 @@ def build(intent: TemplateIntent) -> NodeTemplates:
     templates = template_revision_1.build(replace(intent, mirror=None))
     spec = templates.bootstrap["template"]["spec"]
     by_k0s = intent.control_plane is ControlPlaneBackend.K0SMOTRON
-    more = {"args": [*spec["args"], _KUBELET]} if by_k0s else {}
+    found_by = [_UUID] if intent.bare_metal is BareMetalBackend.METAL3 else []
+    more = {"args": [*spec["args"], *found_by, _KUBELET]} if by_k0s else {}
     files = [*spec.get("files", ()), *_registry_hosts(intent, by_k0s=by_k0s)]
     return replace(
         templates,

@@ -47,6 +47,7 @@ class Booted:
     provider_id: str
     """Provider ID that the infrastructure provider sets on the Node; empty: none."""
     labels: dict[str, str] = field(default_factory=dict)
+    """Labels by which the infrastructure provider finds the Node (CAPM3:baremetal/metal3machine_manager.go)."""
     metadata: dict[str, str] = field(default_factory=dict)
     """Addresses in the metadata of the node, by key."""
     is_on: bool = True
@@ -88,7 +89,7 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         if cluster is None:
             continue
         node = _node(view, booted)
-        if node is None:
+        if node is None or not booted.labels.items() <= node["metadata"]["labels"].items():
             continue
         known = cluster.find("v1", "Node", node["metadata"]["name"])
         if known is None and booted.is_on:
@@ -225,15 +226,10 @@ def registered(
 def _kubeadm(booted: Booted, capi: Object, config: Object) -> Joining:
     registration = dig(config, "spec", "joinConfiguration", "nodeRegistration") or {}
     arguments = {entry["name"]: entry.get("value", "") for entry in registration.get("kubeletExtraArgs") or ()}
-    # Node labels contain only one template: the UUID of the host, from the machine's metadata.
-    extra = {
-        key: booted.uid if "ds.meta_data.uuid" in value else value
-        for key, value in _pairs([arguments.get("node-labels", "")]).items()
-    }
     argument = arguments.get("provider-id", "").replace(_METAL_HOSTNAME, booted.name)
     return Joining(
         name=booted.name,
-        labels={**booted.labels, **extra},
+        labels=_pairs([arguments.get("node-labels", "")], booted),
         taints=registration.get("taints") or [],
         kubelet=dig(capi, "spec", "version") or "",
         provider_id=booted.provider_id or argument,
@@ -256,7 +252,7 @@ def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:
     name = capi["metadata"]["name"]
     return Joining(
         name=name,
-        labels={"k0smotron.io/machine-name": name, **_pairs(values("--labels"))},
+        labels={"k0smotron.io/machine-name": name, **_pairs(values("--labels"), booted)},
         taints=[_taint(taint) for flag in values("--taints") for taint in flag.split(",")],
         kubelet=f"{dig(capi, 'spec', 'version') or ''}+k0s",
         provider_id=dig(booted.machine, "spec", "providerID") or "",
@@ -278,10 +274,10 @@ def _name(view: View, host: Object, machine: Object) -> str:
     return str(names["baremetalhost"])
 
 
-def _pairs(flags: Iterable[str]) -> dict[str, str]:
-    """Parse the labels of one or several flags of the form ``a=b,c=d``."""
+def _pairs(flags: Iterable[str], booted: Booted) -> dict[str, str]:
+    """Parse labels of flags of the form ``a=b,c=d``; their only template is the UUID of the host, from its metadata."""
     labels = [label.partition("=") for flag in flags for label in flag.split(",") if label]
-    return {key: value for key, _, value in labels}
+    return {key: booted.uid if "ds.meta_data.uuid" in value else value for key, _, value in labels}
 
 
 def _taint(text: str) -> dict[str, str]:

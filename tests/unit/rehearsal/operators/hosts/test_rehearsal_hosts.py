@@ -10,6 +10,11 @@ from jacquard.lab.rehearsal.operators.hosts import claims, nodes
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
+CLAIMED = {
+    "consumerRef": {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"},
+    "image": {"url": "https://x/gpu-1.raw"},
+    "online": True,
+}
 
 
 def host(name: str, state: str = "available", labels: Any = None, **spec: Any) -> dict[str, Any]:
@@ -49,6 +54,23 @@ def capi(*, data: str | None = "m1", provisioned: bool = True, **spec: Any) -> l
         cluster,
         {"apiVersion": CAPI, "kind": "Machine", "metadata": {"name": "m1", "namespace": "acme"}, "spec": body},
     ]
+
+
+def kubeadm(labels: str = "metal3.io/uuid={{ ds.meta_data.uuid }}") -> dict[str, Any]:
+    arguments = [{"name": "node-labels", "value": labels}]
+    return {
+        "apiVersion": nodes.KUBEADM[0],
+        "kind": nodes.KUBEADM[1],
+        "metadata": {"name": "m1", "namespace": "acme"},
+        "spec": {"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": arguments}}},
+    }
+
+
+def booted(**hardware: Any) -> list[dict[str, Any]]:
+    joined, bare = machine(), host("h1", "provisioned", **CLAIMED)
+    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
+    bare["status"]["hardware"] = hardware
+    return [joined, bare]
 
 
 def claimed(view: Any, name: str = "h1") -> bool:
@@ -209,21 +231,10 @@ def test_a_deleted_machine_is_removed_only_when_its_host_is_clean(objects: Any) 
 
 
 def test_a_provisioned_host_joins_its_cluster_as_a_node(objects: Any) -> None:
-    joined = machine()
-    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
-    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
-    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
-    bare["status"]["hardware"] = {"cpu": {"count": 64}, "ramMebibytes": 1024}
-    labels = {"name": "node-labels", "value": "metal3.io/uuid={{ ds.meta_data.uuid }},pool=train"}
-    config = {
-        "apiVersion": nodes.KUBEADM[0],
-        "kind": nodes.KUBEADM[1],
-        "metadata": {"name": "m1", "namespace": "acme"},
-        "spec": {"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [labels]}}},
-    }
-    cluster = objects()
+    config = kubeadm("metal3.io/uuid={{ ds.meta_data.uuid }},pool=train")
+    cluster, joined = objects(), booted(cpu={"count": 64}, ramMebibytes=1024)
 
-    nodes.reconcile(objects(joined, bare, config, *capi()), lambda name: cluster if name == "acme" else None)
+    nodes.reconcile(objects(*joined, config, *capi()), lambda name: cluster if name == "acme" else None)
 
     node = cluster.get("Node", "h1")
     assert node["spec"] == {"providerID": "metal3://acme/h1/m1", "taints": []}
@@ -241,14 +252,10 @@ def test_a_provisioned_host_joins_its_cluster_as_a_node(objects: Any) -> None:
 
 @pytest.mark.parametrize(("reported", "architecture"), [("x86_64", "amd64"), ("aarch64", "arm64")])
 def test_a_node_has_the_architecture_of_its_host(objects: Any, reported: str, architecture: str) -> None:
-    joined = machine()
-    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
-    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
-    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
-    bare["status"]["hardware"] = {"cpu": {"arch": reported, "count": 64}, "ramMebibytes": 1024}
+    joined = booted(cpu={"arch": reported, "count": 64}, ramMebibytes=1024)
     cluster = objects()
 
-    nodes.reconcile(objects(joined, bare, *capi()), lambda _: cluster)
+    nodes.reconcile(objects(*joined, kubeadm(), *capi()), lambda _: cluster)
 
     node = cluster.get("Node", "h1")
     assert node["metadata"]["labels"]["kubernetes.io/arch"] == architecture
@@ -256,21 +263,21 @@ def test_a_node_has_the_architecture_of_its_host(objects: Any, reported: str, ar
 
 
 def test_a_node_claims_no_kernel_and_no_runtime_since_its_image_has_none(objects: Any) -> None:
-    joined = machine()
-    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
-    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
-    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
     cluster = objects()
 
-    nodes.reconcile(objects(joined, bare, *capi()), lambda _: cluster)
+    nodes.reconcile(objects(*booted(), kubeadm(), *capi()), lambda _: cluster)
 
     reported = cluster.get("Node", "h1")["status"]["nodeInfo"]
     assert [reported[name] for name in ("kernelVersion", "containerRuntimeVersion", "kubeProxyVersion")] == ["", "", ""]
 
 
-def test_a_host_whose_cluster_does_not_answer_waits(objects: Any) -> None:
-    joined = machine()
-    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
-    bare = host("h1", "provisioned", consumerRef={"kind": "Metal3Machine", "name": "m1", "namespace": "acme"})
+def test_metal3_finds_no_node_without_the_uuid_of_its_host(objects: Any) -> None:
+    cluster = objects()
 
-    nodes.reconcile(objects(joined, bare, *capi()), lambda _: None)
+    nodes.reconcile(objects(*booted(), kubeadm("pool=train"), *capi()), lambda _: cluster)
+
+    assert list(cluster.all("v1", "Node")) == []
+
+
+def test_a_host_whose_cluster_does_not_answer_waits(objects: Any) -> None:
+    nodes.reconcile(objects(*booted(), *capi()), lambda _: None)
