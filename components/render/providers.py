@@ -33,6 +33,8 @@ class Provider(Struct):
     """Container with the controllers in the published Deployment."""
     flags: Mapping[str, str] = field(default_factory=dict)
     """Arguments of `container`, which replace those of the published Deployment."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of `container`, which replace those of the published Deployment."""
     resources: Mapping[str, Any] = field(default_factory=dict)
     """Resources of `container`, which replace those of the published Deployment; empty to keep them."""
     workers: int | None = None

@@ -23,8 +23,8 @@ _MARKS = {Deletion.NEVER: "Prune=false,Delete=false", Deletion.CONFIRMED: "Prune
 _MANAGEMENT = "https://kubernetes.default.svc"
 """API server of the cluster in which Argo CD runs."""
 _POWER = {"group": "metal3.io", "kind": "BareMetalHost", "jsonPointers": ["/spec/online"]}
-"""Field that the Metal3 provider of Cluster API also writes: it powers off a released host
-(metal3-io/cluster-api-provider-metal3 v1.13.2, baremetal/metal3machine_manager.go, ``Delete``)."""
+"""Field by which a person powers off a host. The Metal3 provider of Cluster API writes it too
+(metal3-io/cluster-api-provider-metal3 v1.13.2, baremetal/metal3machine_manager.go, ``setHostSpec``)."""
 
 
 def source_problem(text: str) -> str | None:

@@ -26,8 +26,8 @@ _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _CONDITION = re.compile(r"condition=([^=]+)(?:=([^=]+))?")
 _JSONPATH = re.compile(r"jsonpath=\{\.([^{}]+)\}=(.+)")
 _POWER = {"paths": ["/spec/online"], "target": {"group": r"metal3\.io", "kind": "BareMetalHost"}}
-"""Field that the Metal3 provider of Cluster API also writes: it powers off a released host
-(metal3-io/cluster-api-provider-metal3 v1.13.2, baremetal/metal3machine_manager.go, ``Delete``)."""
+"""Field by which a person powers off a host. The Metal3 provider of Cluster API writes it too
+(metal3-io/cluster-api-provider-metal3 v1.13.2, baremetal/metal3machine_manager.go, ``setHostSpec``)."""
 
 
 def source_problem(text: str) -> str | None:

@@ -99,17 +99,16 @@ def render(
                 **given(
                     fetchConfig=_selected(provider, version) if artefact else _source(provider, versions.registry),
                     manager=manager,
-                    deployment=_container(provider),
+                    deployment=_customized(provider),
                     manifestPatches=_patches(provider, version),
                 ),
             },
         )
 
 
-def _container(provider: Provider) -> dict[str, Any]:
-    changed = {
-        key: dict(value) for key, value in (("args", provider.flags), ("resources", provider.resources)) if value
-    }
+def _customized(provider: Provider) -> dict[str, Any]:
+    variables = [{"name": name, "value": value} for name, value in provider.variables.items()]
+    changed = given(args=dict(provider.flags), env=variables, resources=dict(provider.resources))
     return {"containers": [{"name": provider.container, **changed}]} if changed else {}
 
 

@@ -188,6 +188,7 @@ def test_an_argument_replaces_that_of_the_published_manifest(inputs_with: Any) -
                     "--metal3machine-concurrency": "1",
                     "--enable-bmh-name-based-preallocation": "true",
                 },
+                "env": [{"name": "CAPM3_FAST_TRACK", "value": "true"}],
             }
         ]
     }

@@ -25,6 +25,9 @@ _UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
 _PAUSED = "baremetalhost.metal3.io/paused"
 _LABEL_PREFIXES = "metal3.io/metal3-label-sync-prefixes"
 """Annotation of a Metal3Cluster: prefixes of the labels that are copied from hosts to Nodes, separated by commas."""
+_PROVIDER = ("operator.cluster.x-k8s.io/v1alpha2", "InfrastructureProvider")
+_STAYS_ON = {"name": "CAPM3_FAST_TRACK", "value": "true"}
+"""Environment variable of CAPM3 with which released hosts keep their power."""
 _DATA_TEMPLATE = (Reference("spec.dataTemplate", API, "Metal3DataTemplate"),)
 _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "in": lambda value, wanted: value in wanted,
@@ -248,12 +251,22 @@ def _follow(view: View, machine: Object, host: Object) -> None:
 
 
 def _release(view: View, machine: Object, host: Object | None) -> None:
-    """Release the host, which is wiped before it becomes free."""
+    """Release the host, which is wiped before it becomes free; it is then off, unless CAPM3 is configured otherwise."""
     if host is not None and dig(host, "spec", "image"):
-        view.patch(host, {"spec": dict.fromkeys(("image", "userData", "metaData", "networkData"))})
+        removed = dict.fromkeys(("image", "userData", "metaData", "networkData"))
+        view.patch(host, {"spec": {**removed, "online": _stays_on(view)}})
     elif host is not None and dig(host, "status", "provisioning", "state") not in {"available", "ready", None}:
         return
     elif host is not None:
         view.patch(host, {"metadata": {"labels": {CLUSTER_LABEL: None}}, "spec": {"consumerRef": None}})
     else:
         let_go(view, machine, _FINALIZER)
+
+
+def _stays_on(view: View) -> bool:
+    """Return whether released hosts keep their power (CAPM3:baremetal/metal3machine_manager.go, Delete)."""
+    return any(
+        _STAYS_ON in (container.get("env") or ())
+        for provider in view.all(*_PROVIDER)
+        for container in dig(provider, "spec", "deployment", "containers") or ()
+    )

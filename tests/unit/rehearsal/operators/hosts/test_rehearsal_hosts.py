@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from components.render.region import cluster_api
 from jacquard.lab.rehearsal.operators.hosts import claims, nodes
+from tests.support.data.workbench import Workbench
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
@@ -205,6 +207,19 @@ def test_a_provisioned_host_makes_its_machine_ready(objects: Any) -> None:
     ready = view.get("Metal3Machine", "m1", "acme")
     assert ready["spec"]["providerID"] == "metal3://acme/h1/m1"
     assert ready["status"]["initialization"] == {"provisioned": True}
+
+
+def test_a_released_host_keeps_its_power_with_the_rendered_provider_only(objects: Any, laptop: Workbench) -> None:
+    environment = laptop.load()
+    providers = [item.body for item in cluster_api.render(environment.region, environment.versions.cluster_api)]
+    rendered = objects(*providers, machine(deletionTimestamp="now"), host("h1", "provisioned", **CLAIMED))
+    published = objects(machine(deletionTimestamp="now"), host("h1", "provisioned", **CLAIMED))
+
+    for view in (rendered, published):
+        claims.reconcile(view)
+
+    after = [view.get("BareMetalHost", "h1", "acme")["spec"] for view in (rendered, published)]
+    assert [("image" in spec, spec["online"]) for spec in after] == [(False, True), (False, False)]
 
 
 def test_a_deleted_machine_is_removed_only_when_its_host_is_clean(objects: Any) -> None:
