@@ -40,18 +40,18 @@ from typing import Any
 
 from components.programs.api import Api, is_written
 from components.programs.objects import REQUESTED, conditions, text_of, time_of
-from components.programs.spare_hosts import HOSTS, UNHEALTHY, Spares
+from components.programs.spare_hosts import HOSTS, MARK, UNHEALTHY, Spares
 
 MANAGER = "jacquard-failed-repairs"
 REPAIRS = "jacquard.dev/repairs"
-"""Annotation of a host: start of each repair within the window of its instance type, separated by spaces."""
+"""Annotation of a host: start of each repair within the window of its instance type, separated by spaces, and
+`RETURNED` at the end if the fault returned after them."""
+RETURNED = "returned"
 INSTANCE_TYPE = "jacquard.dev/instance-type"
 WAITS_FOR, SPARE = "jacquard.dev/waits-for", "spare"
 """Annotation of a Machine whose repair failed, and its value while no host is free to replace its host."""
 REQUESTED_AT = "jacquard.dev/requested-reboot"
 """Annotation of a Machine: creation of the remediation that a person requested."""
-RETURNED = "jacquard/FaultReturned"
-"""Value of `UNHEALTHY` on hosts whose fault returned after repairs."""
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"
 """Annotation of a Machine that is unhealthy whatever its node reports (CAPI:api/core/v1beta2/common_types.go)."""
 RUNNING, WAITING, GAVE_UP = "Running", "Waiting", "Deleting machine"
@@ -156,10 +156,11 @@ def _record(api: Api, repair: Repair, limits: Mapping[str, Mapping[str, int]], n
     started = time_of(repair.remediation["metadata"]["creationTimestamp"])
     starts = sorted({started, *repairs(host, now, limit["within_hours"])})
     present = _annotations(host)
-    ends = len(starts) > limit["repairs"] and (repair.is_replaceable or present.get(UNHEALTHY) == RETURNED)
-    notes = {REPAIRS: " ".join(map(text_of, starts))}
+    ends = len(starts) > limit["repairs"] and (repair.is_replaceable or has_returned(present))
+    marks = [RETURNED] if ends or has_returned(present) else []
+    notes = {REPAIRS: " ".join([*map(text_of, starts), *marks])}
     if ends:
-        notes[UNHEALTHY] = present.get(UNHEALTHY, RETURNED)
+        notes[UNHEALTHY] = present.get(UNHEALTHY, MARK)
     if not notes.items() <= present.items():
         api.note(HOSTS, "baremetalhosts", host, notes)
         LOG.info("%s: %d repairs within %d hours", _name(host), len(starts), limit["within_hours"])
@@ -177,6 +178,11 @@ def _hand_over(api: Api, repair: Repair, now: dt.datetime) -> None:
     elif WAITS_FOR not in _annotations(machine):
         api.note(_CAPI, "machines", machine, {WAITS_FOR: SPARE})
         LOG.info("%s: waits for a spare host", _name(machine))
+
+
+def has_returned(annotations: Mapping[str, str]) -> bool:
+    """Return whether a host with ``annotations`` is marked because its fault returned after its repairs."""
+    return UNHEALTHY in annotations and RETURNED in annotations.get(REPAIRS, "").split()
 
 
 def repairs(host: dict[str, Any], now: dt.datetime, within_hours: int) -> Iterator[dt.datetime]:

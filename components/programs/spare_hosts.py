@@ -12,6 +12,9 @@ from typing import Any
 HOSTS = "metal3.io/v1alpha1"
 UNHEALTHY = "capm3.metal3.io/unhealthy"
 """Annotation of a host that no Machine claims. Metal3 sets it after its last attempt, and no controller removes it."""
+MARK = "capm3/UnhealthyNode"
+"""Value of `UNHEALTHY` that Metal3 writes (CAPM3:baremetal/metal3remediation_manager.go, SetUnhealthyAnnotation). Every
+writer of the annotation uses it, because an apply of another value would be rejected as a conflict."""
 _PAUSED = "baremetalhost.metal3.io/paused"
 _STATES = frozenset({"available", "ready"})
 

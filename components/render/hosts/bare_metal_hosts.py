@@ -17,8 +17,11 @@ from components.specs.pools.nodes import FirmwareUpdate
 API = "metal3.io/v1alpha1"
 MACHINES = {Architecture.AMD64: "x86_64", Architecture.ARM64: "aarch64"}
 """Architectures in the notation of Metal3 and Ironic."""
-_UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
-"""Annotation that prevents Metal3 from claiming a host. A machine that already runs on the host is not affected."""
+_UNHEALTHY = {"capm3.metal3.io/unhealthy": "capm3/UnhealthyNode"}
+"""Annotation that prevents Metal3 from claiming a host. A machine that already runs on the host is not affected. Metal3
+writes the same value after the last reboot of a failed repair
+(metal3-io/cluster-api-provider-metal3:baremetal/metal3remediation_manager.go, SetUnhealthyAnnotation), so that the move
+of this host to ``triage`` is not rejected as a field conflict."""
 _UPDATE_TIMES = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.failed_repairs import REPAIRS, SPARE, WAITS_FOR, has_returned
 from components.programs.spare_hosts import UNHEALTHY
 from components.specs.environment import Environment
 from components.specs.pools.nodes import BURN_IN_PASSED
@@ -73,10 +73,12 @@ def _plain(text: str) -> str:
 
 
 def _reason(annotations: Mapping[str, str]) -> str:
-    if annotations[UNHEALTHY] != RETURNED:
+    if not has_returned(annotations):
         return REASON
-    first, *others = annotations.get(REPAIRS, "").split() or ("",)
-    return f"fault returned after repair by reboot ({1 + len(others)} repairs since {first})"
+    *starts, _ = annotations[REPAIRS].split()
+    return (
+        f"fault returned after repair by reboot ({len(starts)} repairs since {next(iter(starts), 'an unknown time')})"
+    )
 
 
 def waits_for_spare(machine: Object | None) -> bool:

@@ -8,9 +8,9 @@ from components.lookups.add_ons import node_tests
 from components.lookups.health.node_checks import checks_by_type, repair_limit
 from components.lookups.health.node_tests import repair_times
 from components.lookups.pools import PlacedCluster, clusters
-from components.programs.failed_repairs import GAVE_UP, RETURNED, repairs
+from components.programs.failed_repairs import GAVE_UP, has_returned, repairs
 from components.programs.repair_times import APPROVED
-from components.programs.spare_hosts import UNHEALTHY, is_free
+from components.programs.spare_hosts import is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.health.node_tests import IDLE_FAULT, RepairTimes
@@ -138,7 +138,7 @@ def _host(
         return _Host(name=name, phase=phase, starts=(), exceeded=False)
     limit = repair_limit(environment, str((dig(body, "metadata", "labels") or {}).get(keys.INSTANCE_TYPE, "")))
     starts = tuple(repairs(body, now, limit.within_hours))
-    marked = (dig(body, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
+    marked = has_returned(dig(body, "metadata", "annotations") or {})
     exceeded = marked or (phase is None and len(starts) >= limit.repairs)
     return _Host(name=name, phase=phase, starts=starts, exceeded=exceeded)
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.repair_times import APPROVED
-from components.programs.spare_hosts import UNHEALTHY
+from components.programs.spare_hosts import MARK, UNHEALTHY
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.health.quarantine import EVICTION
 from components.render.manifest import MANAGEMENT
@@ -162,7 +162,7 @@ def test_a_remediation_in_progress_is_reported_by_its_phase(laptop: Environment,
         ),
         ({REPAIRS: AT}, "Waiting", [AT], "none; a remediation is in progress (Waiting)"),
         (
-            {REPAIRS: f"{EARLIER} {AT}", UNHEALTHY: RETURNED},
+            {REPAIRS: f"{EARLIER} {AT} {RETURNED}", UNHEALTHY: MARK},
             "Running",
             [EARLIER, AT],
             "none; a spare replaces the node after the reboot, because the fault returned (Running)",

@@ -14,6 +14,7 @@ from components.specs.hosts.firmware import FirmwareBaseline
 from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.nodes import FirmwareUpdate
 from components.specs.struct import replace
+from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
 
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:
@@ -67,7 +68,7 @@ def test_a_host_has_its_life_cycle_state_and_only_production_hosts_are_claimed(i
     assert "annotations" not in metadata("production")
     assert metadata("rma")["labels"]["jacquard.dev/state"] == "rma"
     assert metadata("rma", "since 2026-10-01: fan")["annotations"] == {
-        "capm3.metal3.io/unhealthy": "",
+        **UNHEALTHY,
         "jacquard.dev/out-of-service": "since 2026-10-01: fan",
     }
     assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.owner.pool

@@ -21,12 +21,13 @@ from components.programs.failed_repairs import (
     condition,
     stays,
 )
-from components.programs.spare_hosts import UNHEALTHY, Spares, is_free
+from components.programs.spare_hosts import MARK, UNHEALTHY, Spares, is_free
 from components.render import labels as keys
 from components.render.manifest import Manifest, objects
 from components.render.pools.failed_repairs import LIMITS, FailedRepairs
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthCatalog, RepairLimit
+from jacquard.lab.rehearsal.operators.hosts import remediation
 from tests.support.objects.remediations import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 YESTERDAY, LONG_AGO = "2026-11-19T07:50:00Z", "2026-11-13T07:59:59Z"
@@ -82,7 +83,7 @@ def test_a_repair_after_a_requested_reboot_is_counted() -> None:
 
 def test_the_second_repair_ends_after_its_reboot_and_a_spare_replaces_the_node() -> None:
     assert run(Management(YESTERDAY), "Waiting") == {
-        "baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}", UNHEALTHY: RETURNED},
+        "baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED} {RETURNED}", UNHEALTHY: MARK},
         "machines": {REMEDIATE: ""},
         "metal3remediations/status": {"phase": GAVE_UP},
         "machines/status": ["OwnerRemediated"],
@@ -149,7 +150,7 @@ def test_each_free_host_replaces_one_host() -> None:
         (spare(), True),
         (spare("ready"), True),
         (spare("provisioned"), False),
-        (spare(**{UNHEALTHY: RETURNED}), False),
+        (spare(**{UNHEALTHY: MARK}), False),
         (spare(**{"baremetalhost.metal3.io/paused": ""}), False),
         ({**spare(), "spec": {"consumerRef": {"name": "m"}}}, False),
         ({**spare(), "status": {"provisioning": {"state": "available"}, "errorMessage": "no power"}}, False),
@@ -162,8 +163,20 @@ def test_a_host_is_free_if_metal3_would_claim_it(host: dict[str, Any], *, expect
 
 
 def test_the_mark_of_metal3_is_kept() -> None:
-    marked = Management(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
+    marked = Management(STARTED, **{UNHEALTHY: MARK})
     assert run(marked, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
+
+
+def test_the_marks_of_metal3_and_of_the_program_are_equal_since_another_value_would_be_a_conflict() -> None:
+    assert {UNHEALTHY: MARK} == remediation.UNHEALTHY
+
+
+def test_a_marked_repair_ends_when_no_host_is_free_any_more() -> None:
+    marked = Management(f"{YESTERDAY} {STARTED} {RETURNED}", **{UNHEALTHY: MARK})
+
+    assert marked.run("Waiting", limits=LIMIT, hosts=[])["metal3remediations/status"] == {"phase": GAVE_UP}
+    unmarked = Management(f"{YESTERDAY} {STARTED} {RETURNED}")
+    assert "metal3remediations/status" not in unmarked.run("Waiting", limits=LIMIT, hosts=[])
 
 
 def test_a_machine_without_a_host_is_handed_over_all_the_same() -> None:

@@ -75,8 +75,8 @@ def test_a_host_that_metal3_gave_up_is_proposed_with_its_command(hosts: list[dic
 
 def test_a_host_whose_fault_returned_is_proposed_with_its_repairs(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
     annotations = {
-        "capm3.metal3.io/unhealthy": "jacquard/FaultReturned",
-        "jacquard.dev/repairs": "2026-11-19T08:30:00Z 2026-11-20T08:30:00Z",
+        "capm3.metal3.io/unhealthy": "capm3/UnhealthyNode",
+        "jacquard.dev/repairs": "2026-11-19T08:30:00Z 2026-11-20T08:30:00Z returned",
     }
     hosts.append({"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": annotations}})
 
