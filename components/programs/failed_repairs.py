@@ -19,6 +19,11 @@ Cluster API deletes a Machine before its replacement claims a host. Without a fr
 node. Both steps above therefore require a free host of the pool and failure domain (`spare_hosts`). Without one, a
 Machine whose repair failed stays, with an annotation, and a node whose fault returned stays in use after its reboot.
 
+Metal3 takes no step of a remediation while its Machine has no Node, and repeats this error forever
+(CAPM3:baremetal/metal3remediation_manager.go, GetNode, v1.13.2). A Machine whose node never joins would stay, and would
+use up the limit on repairs of its group. The program therefore also hands over such a Machine, if its host failed to be
+provisioned, or was provisioned earlier than the startup timeout of the health check.
+
 A reboot that a person requested is executed like a repair, but it is not counted. Its Machine gets an annotation,
 because the reason of the repair is only known until the node is healthy.
 
@@ -52,12 +57,18 @@ WAITS_FOR, SPARE = "jacquard.dev/waits-for", "spare"
 """Annotation of a Machine whose repair failed, and its value while no host is free to replace its host."""
 REQUESTED_AT = "jacquard.dev/requested-reboot"
 """Annotation of a Machine: creation of the remediation that a person requested."""
+NEVER_JOINED = "never-joined"
+"""Last word of `REPAIRS` on hosts whose node did not join."""
+GROUP = "jacquard.dev/rollout-group"
+"""Label of a Machine with the name of the health check of its rollout group."""
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"
 """Annotation of a Machine that is unhealthy whatever its node reports (CAPI:api/core/v1beta2/common_types.go)."""
 RUNNING, WAITING, GAVE_UP = "Running", "Waiting", "Deleting machine"
 """Phases of a Metal3Remediation: power off, power on and recovery, after the last attempt. Hosts are not rebooted in
 other phases."""
 CONDITION = "OwnerRemediated"
+NOT_PROVISIONED = "provisioning error"
+"""Type of the error of a host whose image cannot be written (BMO:apis/metal3.io/v1alpha1/baremetalhost_types.go)."""
 _METAL3, _CAPI = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2"
 _HOST = "metal3.io/BareMetalHost"
 """Annotation of a Metal3Machine with namespace and name of its host."""
@@ -100,6 +111,10 @@ def step(
     repair = _repair(api, remediation, spares)
     if repair is None or leaves(repair.machine) or repair.phase not in {RUNNING, WAITING, GAVE_UP}:
         return
+    if repair.phase == RUNNING and not (repair.machine.get("status") or {}).get("nodeRef"):
+        if repair.host and stays(repair.machine) and _has_not_joined(api, repair.machine, repair.host, now):
+            _replace_unjoined(api, repair, repair.host, now)
+        return
     ends = not _is_requested(api, repair) and _record(api, repair, limits, now)
     if ends and repair.phase == WAITING and not remediation["metadata"].get("finalizers"):
         api.patch_status(_METAL3, "metal3remediations", remediation, {"phase": GAVE_UP})
@@ -108,7 +123,7 @@ def step(
             api.note(_CAPI, "machines", repair.machine, {WAITS_FOR: None})
         return
     if stays(repair.machine):
-        _hand_over(api, repair, now)
+        _hand_over(api, repair, now, "reboots of the host did not remove the fault")
 
 
 def _repair(api: Api, remediation: dict[str, Any], spares: Spares) -> Repair | None:
@@ -169,11 +184,37 @@ def _record(api: Api, repair: Repair, limits: Mapping[str, Mapping[str, int]], n
     return ends
 
 
-def _hand_over(api: Api, repair: Repair, now: dt.datetime) -> None:
+def _has_not_joined(api: Api, machine: dict[str, Any], host: dict[str, Any], now: dt.datetime) -> bool:
+    """Return whether the host of a Machine without a Node cannot be provisioned, or runs its image for too long.
+
+    The health check measures from the creation of the Machine, which may have waited for a host.
+    """
+    status, metadata = host.get("status") or {}, machine["metadata"]
+    if status.get("errorType") == NOT_PROVISIONED:
+        return True
+    end = ((status.get("operationHistory") or {}).get("provision") or {}).get("end")
+    group = (metadata.get("labels") or {}).get(GROUP)
+    if not end or not group or (status.get("provisioning") or {}).get("state") != "provisioned":
+        return False
+    check = api.get(_CAPI, "machinehealthchecks", metadata["namespace"], group)
+    seconds: int = check["spec"]["checks"].get("nodeStartupTimeoutSeconds", 0) if check else 0
+    return seconds > 0 and now - time_of(end) > dt.timedelta(seconds=seconds)
+
+
+def _replace_unjoined(api: Api, repair: Repair, host: dict[str, Any], now: dt.datetime) -> None:
+    """Mark the host of a node that did not join, and let Cluster API replace its Machine, if a host is free."""
+    present = _annotations(host)
+    if UNHEALTHY not in present and repair.is_replaceable:
+        notes = {REPAIRS: f"{present.get(REPAIRS, '')} {NEVER_JOINED}".strip(), UNHEALTHY: MARK}
+        api.note(HOSTS, "baremetalhosts", host, notes)
+    _hand_over(api, repair, now, "the node did not join the cluster")
+
+
+def _hand_over(api: Api, repair: Repair, now: dt.datetime, message: str) -> None:
     """Let Cluster API replace a Machine if a host is free; otherwise record what the Machine waits for."""
     machine = repair.machine
     if repair.is_replaceable:
-        api.apply_status("machines", machine, {"conditions": [condition(now)]})
+        api.apply_status("machines", machine, {"conditions": [condition(now, message)]})
         LOG.info("%s: handed over for replacement", _name(machine))
     elif WAITS_FOR not in _annotations(machine):
         api.note(_CAPI, "machines", machine, {WAITS_FOR: SPARE})
@@ -214,13 +255,13 @@ def leaves(machine: dict[str, Any]) -> bool:
     return "deletionTimestamp" in machine["metadata"] or CONDITION in conditions(machine)
 
 
-def condition(now: dt.datetime) -> dict[str, str]:
+def condition(now: dt.datetime, message: str) -> dict[str, str]:
     """Return the condition that asks the owner of a Machine to replace it."""
     return {
         "type": CONDITION,
         "status": "False",
         "reason": "WaitingForRemediation",
-        "message": "reboots of the host did not remove the fault",
+        "message": message,
         "lastTransitionTime": text_of(now),
     }
 

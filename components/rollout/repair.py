@@ -34,9 +34,9 @@ def most_broken(environment: Environment, pool: NodePoolSpec, nodes: int) -> int
 def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) -> int:
     """Return the startup timeout of a new node in a pool of ``cluster``, in seconds, including its time in queues.
 
-    Cluster API measures from the creation of the Machine until a host runs its image, and then restarts the timer. If a
-    Machine exceeds the timeout while it waits, Metal3 powers off the host that the Machine claims later, while the
-    image is written. The timeout must therefore exceed the longest wait, which is that of the first day. Then all hosts
+    Cluster API measures from the creation of the Machine until its infrastructure is ready, which Metal3 reports only
+    when the Node exists. If a Machine exceeds the timeout while it waits, Metal3 powers off its host later, when the
+    node joins. The timeout must therefore exceed the longest wait, which is that of the first day. Then all hosts
     of the controller, not only those of the pool, are inspected, prepared and provisioned in one queue. In addition, no
     host is claimed until its DPU is installed, which is a queue of all DPUs of the region. Before a VPC on DPUs exists,
     the queue counts as well, so that the first one changes nothing for other tenants.

@@ -42,6 +42,7 @@ class FailedRepairs(Struct):
             {"apiGroups": [f"infrastructure.{_CAPI}"], "resources": ["metal3machines"], "verbs": ["get"]},
             {"apiGroups": [_CAPI], "resources": ["machines"], "verbs": ["get", "patch"]},
             {"apiGroups": [_CAPI], "resources": ["machines/status"], "verbs": ["patch"]},
+            {"apiGroups": [_CAPI], "resources": ["machinehealthchecks"], "verbs": ["get"]},
             {"apiGroups": [_HOSTS], "resources": ["baremetalhosts"], "verbs": ["get", "list", "patch"]},
         ]
         items = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from components.programs.failed_repairs import REPAIRS, SPARE, WAITS_FOR, has_returned
+from components.programs.failed_repairs import NEVER_JOINED, REPAIRS, SPARE, WAITS_FOR, has_returned
 from components.programs.spare_hosts import UNHEALTHY
 from components.specs.environment import Environment
 from components.specs.pools.nodes import BURN_IN_PASSED
@@ -15,6 +15,7 @@ from jacquard.providers.kube.objects import dig
 
 HOSTS: tuple[Kind, ...] = (("metal3.io/v1alpha1", "BareMetalHost"),)
 REASON = "repair by reboots failed (Metal3)"
+UNJOINED = "node did not join its cluster"
 _MACHINE: Kind = ("cluster.x-k8s.io/v1beta2", "Machine")
 _MOST_TEXT = 200
 """Maximum length of a reason that quotes the result of a test."""
@@ -73,12 +74,13 @@ def _plain(text: str) -> str:
 
 
 def _reason(annotations: Mapping[str, str]) -> str:
+    words = annotations.get(REPAIRS, "").split()
+    if NEVER_JOINED in words:
+        return UNJOINED
     if not has_returned(annotations):
         return REASON
-    *starts, _ = annotations[REPAIRS].split()
-    return (
-        f"fault returned after repair by reboot ({len(starts)} repairs since {next(iter(starts), 'an unknown time')})"
-    )
+    first, *others = words
+    return f"fault returned after repair by reboot ({len(others)} repairs since {first})"
 
 
 def waits_for_spare(machine: Object | None) -> bool:

@@ -17,13 +17,16 @@ _PLACE = "acme-train"
 SELECTED = {"jacquard.dev/pool": "train", "jacquard.dev/failure-domain": "a01"}
 
 
+GROUP = "acme-train-a01"
+
+
 def machine(**conditions: str) -> dict[str, Any]:
-    """Return a Machine with the status of each condition."""
+    """Return a Machine with a Node and the status of each condition."""
     listed = [{"type": kind, "status": status} for kind, status in conditions.items()]
     return {
-        "metadata": {"name": "m", "namespace": _PLACE},
+        "metadata": {"name": "m", "namespace": _PLACE, "labels": {failed_repairs.GROUP: GROUP}},
         "spec": {"infrastructureRef": {"name": "m"}},
-        "status": {"conditions": listed},
+        "status": {"conditions": listed, "nodeRef": {"name": "n"}},
     }
 
 

@@ -204,14 +204,19 @@ def test_a_machine_that_nothing_replaces_is_handed_over(body: dict[str, Any], *,
 
 
 def test_the_condition_has_the_type_of_cluster_api() -> None:
-    written = condition(NOW)
+    written = condition(NOW, "reboots did not help")
 
-    assert (written["type"], written["status"]) == ("OwnerRemediated", "False")
+    assert (written["type"], written["status"], written["message"]) == (
+        "OwnerRemediated",
+        "False",
+        "reboots did not help",
+    )
     assert written["lastTransitionTime"] == "2026-11-20T08:00:00Z"
 
 
 def test_the_program_uses_the_keys_of_the_library() -> None:
     assert failed_repairs.INSTANCE_TYPE == keys.INSTANCE_TYPE
+    assert failed_repairs.GROUP == keys.GROUP
     assert keys.WAITS_FOR == WAITS_FOR
 
 
@@ -225,6 +230,7 @@ def test_the_program_only_has_the_permissions_that_it_uses() -> None:
         ("metal3machines", "get"),
         ("machines", "get", "patch"),
         ("machines/status", "patch"),
+        ("machinehealthchecks", "get"),
         ("baremetalhosts", "get", "list", "patch"),
     }
     assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "spare_hosts.py", "objects.py", "api.py", LIMITS}

@@ -89,6 +89,15 @@ def test_a_host_whose_fault_returned_is_proposed_with_its_repairs(hosts: list[di
     ]
 
 
+def test_a_host_whose_node_did_not_join_is_proposed(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
+    annotations = {"capm3.metal3.io/unhealthy": "capm3/UnhealthyNode", "jacquard.dev/repairs": "never-joined"}
+    hosts.append({"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": annotations}})
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    assert result.stdout.splitlines()[0] == "a01-u01 (in acme-train/train): node did not join its cluster"
+
+
 def test_a_host_that_failed_its_burn_in_is_proposed_with_the_result(
     objects: dict[tuple[str, str], list[dict[str, Any]]], hosts: list[dict[str, Any]], invoke: Invoke
 ) -> None:
