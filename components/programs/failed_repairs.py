@@ -145,7 +145,7 @@ def _is_requested(api: Api, repair: Repair) -> bool:
     """Return whether a person requested the reboot, and record it on the Machine.
 
     The health check of a Machine states all conditions of its Node that are unhealthy, one in each line after the first
-    (CAPI:core/reconcilers/machinehealthcheck/machinehealthcheck_targets.go). With another fault, it is a repair.
+    (CAPI:internal/controllers/machinehealthcheck/machinehealthcheck_targets.go). With another fault, it is a repair.
     """
     machine, created = repair.machine, repair.remediation["metadata"]["creationTimestamp"]
     if _annotations(machine).get(REQUESTED_AT) == created:

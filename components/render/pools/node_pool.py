@@ -217,7 +217,7 @@ def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, boo
             "selector": {"matchLabels": members},
             "rollout": rollout_section(group.max_surge, group.max_unavailable, group.intent.after),
             # Without a limit, all unhealthy machines are deleted simultaneously
-            # (CAPI:core/reconcilers/machineset/machineset_controller.go, reconcileUnhealthyMachines).
+            # (CAPI:internal/controllers/machineset/machineset_controller.go, reconcileUnhealthyMachines).
             "remediation": {
                 "maxInFlight": pool.spec.health.max_replacements or max(group.max_unavailable, group.max_surge)
             },

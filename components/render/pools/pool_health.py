@@ -36,7 +36,7 @@ def health_check(
     Each group has a separate health check, for two reasons. Simultaneous failures of many nodes are usually caused by a
     rack or a switch. Cluster API limits remediation only by the number of unhealthy nodes: with a ``remediation``
     template, each reconciliation starts remediations in random order, up to the first Machine that already has one
-    (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go,
+    (kubernetes-sigs/cluster-api:internal/controllers/machinehealthcheck/machinehealthcheck_controller.go,
     ``patchUnhealthyTargets``). Heartbeats of the group's nodes and the resync of Cluster API cause the next ones.
 
     Args:

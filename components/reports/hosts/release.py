@@ -1,7 +1,7 @@
 """Steps that remove a host out of service from its pool, so that exactly the node of this host is deleted.
 
 Cluster API decides which Machine is deleted: Machines with the annotation below come first, then unhealthy ones, then
-the oldest (CAPI:core/reconcilers/machineset/machineset_deletion_order.go). The data do not contain which Machine
+the oldest (CAPI:internal/controllers/machineset/machineset_deletion_order.go). The data do not contain which Machine
 uses a host, and no object of the library is a Machine, so the annotation is set by hand.
 """
 

@@ -65,7 +65,7 @@ def test_a_change_has_an_effect_and_a_reason() -> None:
     assert change.effect is Effect.SCALES
     assert change.row
     assert (change.row.falls_on, change.row.when) == ("nodes", When.AT_ONCE)
-    assert change.row.source == "CAPI:core/reconcilers/machinedeployment/machinedeployment_sync.go"
+    assert change.row.source == "CAPI:internal/controllers/machinedeployment/machinedeployment_sync.go"
 
 
 def test_all_changes_of_an_unregistered_kind_are_unknown() -> None:

@@ -11,8 +11,10 @@ import pytest
 import components.specs
 from components.rules.checks import descriptions
 from components.specs.base import Spec
+from components.specs.region.cluster_api import numbers
 from jacquard.machine import paths
 from policies.rules import RULES
+from tests.support.data.workbench import Workbench
 from tests.support.docs.documents import DOCS, has_target, links
 
 PAGE = DOCS / "reference/upstream-constraints.md"
@@ -20,6 +22,7 @@ _NAME = re.compile(r"`([^`]+)`")
 _FIELD = re.compile(r"([A-Z]\w+)\.(\w+)")
 _SOURCE = re.compile(r"([\w./-]+):[\w./-]+")
 _SHORT = re.compile(r"^- (\w+): [\w.-]+/[\w.-]+$", re.MULTILINE)
+_CAPI = re.compile(r"\b(?:CAPI|kubernetes-sigs/cluster-api):([\w./-]+)")
 _ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
 
 
@@ -71,6 +74,17 @@ def test_each_source_is_a_repository_or_a_short_name_that_the_page_tells() -> No
 
     assert named
     assert named - documented == set()
+
+
+def test_sources_of_cluster_api_have_the_paths_of_the_pinned_minor_version(laptop: Workbench) -> None:
+    """Cluster API moved its controllers after 1.13: paths of its main branch do not exist at the pinned tag."""
+    pinned = laptop.load().versions.cluster_api.core or ""
+    pages = [PAGE, *(paths.ROOT / "components").rglob("*.yaml"), *(paths.ROOT / "components").rglob("*.py")]
+    sources = [source for page in pages for source in _CAPI.findall(page.read_text(encoding="utf-8"))]
+
+    assert numbers(pinned)[:2] == (1, 13), "review the paths of sources, then name the new minor version here"
+    assert len(sources) > 30
+    assert [source for source in sources if "/reconcilers/" in source] == []
 
 
 @pytest.mark.parametrize(
