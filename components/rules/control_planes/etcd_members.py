@@ -1,4 +1,4 @@
-"""Rule about the members of a running etcd: their number does not decrease."""
+"""Rules about the members of a running etcd: their number does not change."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from components.specs.reading.problems import Problem, listed
 from components.specs.struct import Struct
 
 AREA = "data-stores"
-"""Prefix of the name of this rule in reports."""
+"""Prefix of the names of these rules in reports."""
 
 
 class _Etcd(Struct):
@@ -31,18 +31,47 @@ def fewer_members(base: Environment, head: Environment) -> Iterator[Problem]:
     still counts the deleted members, and loses its quorum or its tolerance of failures. Commands with ``--base``
     evaluate this rule. A waiver with the data store as its subject permits the change after you removed the members.
     """
-    users, before = _users(base), _etcds(base)
-    for name, etcd in _etcds(head).items():
-        was = before.get(name)
-        if was is None or etcd.members >= was.members or name not in users:
+    for name, was, etcd, users in _changes(base, head):
+        if etcd.members >= was.members:
             continue
         quorum, there = was.members // 2 + 1, place(base, REGION, was.path)
-        move = "" if name == DEDICATED else ", or add another data store and move the clusters to it"
         text = (
-            f"{etcd.members} instead of {was.members} (base: {there}) stops pods, but the etcd of {listed(users[name])}"
-            f" still has {was.members} members and requires {quorum} of them; write {was.members}{move}"
+            f"{etcd.members} instead of {was.members} (base: {there}) stops pods, but the etcd of {users}"
+            f" still has {was.members} members and requires {quorum} of them; write {was.members}{_move(name)}"
         )
         yield problem(head, REGION, etcd.path, text, subject=name)
+
+
+def more_members(base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report data stores in use that get more etcd members.
+
+    The chart does not add members to the running etcd. It starts all pods with ``--initial-cluster-state=new`` and the
+    list of all members (KETCD:charts/kamaji-etcd/templates/etcd_sts.yaml). Members with data ignore the list, and new
+    members start another, empty etcd with another cluster ID (ETCD:server/etcdserver/server.go NewServer). The
+    DataStore has the endpoints of both, and so have all API servers. Commands with ``--base`` evaluate this rule. A
+    waiver permits the change if the new members join the etcd by another chart.
+    """
+    for name, was, etcd, users in _changes(base, head):
+        if etcd.members <= was.members:
+            continue
+        added, there = etcd.members - was.members, place(base, REGION, was.path)
+        text = (
+            f"{etcd.members} instead of {was.members} (base: {there}) starts {added} members that do not join the etcd "
+            f"of {users}, and API servers send them requests; write {was.members}{_move(name)}"
+        )
+        yield problem(head, REGION, etcd.path, text, subject=name)
+
+
+def _changes(base: Environment, head: Environment) -> Iterator[tuple[str, _Etcd, _Etcd, str]]:
+    """Yield the name of each data store in use, its etcd in the base and in the head, and its users."""
+    users, before = _users(base), _etcds(base)
+    for name, etcd in _etcds(head).items():
+        if name in before and name in users:
+            yield name, before[name], etcd, listed(users[name])
+
+
+def _move(name: str) -> str:
+    return "" if name == DEDICATED else ", or add another data store and move the clusters to it"
 
 
 def _etcds(environment: Environment) -> dict[str, _Etcd]:
@@ -70,5 +99,5 @@ def _users(environment: Environment) -> dict[str, list[str]]:
     return users
 
 
-CHANGES = (fewer_members,)
+CHANGES = (fewer_members, more_members)
 """Rules about the change from a base to a head."""

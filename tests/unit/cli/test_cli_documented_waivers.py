@@ -113,7 +113,7 @@ ELSEWHERE = {
     *("uniformity", "change-in-freeze", "causes.removed-rows"),
     *("add-ons.network-kept", "charts.in-use", "digests.changed", "inventory.released-first"),
     *("hosts.transition", "hosts.tested", "hosts.movers", "data-stores.restore-steps"),
-    "data-stores.fewer-members",
+    *("data-stores.fewer-members", "data-stores.more-members"),
 }
 """Waivers with separate tests: of changes against a base, of removed rows, of uniformity and of freezes."""
 

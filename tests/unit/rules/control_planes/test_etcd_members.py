@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from components.rules.checks import check_change
-from components.rules.control_planes.etcd_members import fewer_members
+from components.rules.control_planes.etcd_members import fewer_members, more_members
 from tests.support.checks.waived import waived
 from tests.support.data.environment_data import copy_data
 from tests.support.data.workbench import Workbench
@@ -67,9 +67,35 @@ FEWER = {
         ),
     ),
 }
+MORE = {
+    "five of three": (
+        ((), (FIVE,)),
+        ("shared-a", f"{SHARED}[0].members"),
+        (
+            f"5 instead of 3 (base: region.yaml:<{SHARED}.shared-a.members>) starts 2 members that do not join the "
+            f"etcd of acme-train, globex-lab, and API servers send them requests; write 3{OTHER_STORE}"
+        ),
+    ),
+    "three of one, which form an etcd without data": (
+        ((ONE,), ()),
+        ("shared-a", f"{SHARED}[0].members"),
+        (
+            f"3 instead of 1 (base: region.yaml:<{SHARED}.shared-a.members>) starts 2 members that do not join the "
+            f"etcd of acme-train, globex-lab, and API servers send them requests; write 1{OTHER_STORE}"
+        ),
+    ),
+    "dedicated": (
+        ((SMALL, IN_DEDICATED), (LARGE, IN_DEDICATED)),
+        ("dedicated", "control_planes.dedicated.members"),
+        (
+            "5 instead of 3 (base: region.yaml:<control_planes.dedicated.members>) starts 2 members that do not join "
+            "the etcd of acme-train, and API servers send them requests; write 3"
+        ),
+    ),
+}
 ACCEPTED = {
     "no change": ((), ()),
-    "more": ((), (FIVE,)),
+    "more of an unused one": ((UNUSED_ONE,), (UNUSED,)),
     "unused": ((UNUSED,), (UNUSED_ONE,)),
     "dedicated without clusters": ((LARGE,), (SMALL,)),
 }
@@ -92,19 +118,34 @@ def test_fewer_members_of_a_running_etcd_are_reported(
 
     assert (found.subject, found.path, found.text) == (*place, base.resolved(text))
     assert found.file == "region.yaml"
+    assert list(more_members(base.load(), head.load())) == []
+
+
+@pytest.mark.parametrize(("edits", "place", "text"), MORE.values(), ids=MORE)
+def test_more_members_of_a_running_etcd_are_reported(
+    tmp_path: Path, edits: tuple[Edits, Edits], place: tuple[str, str], text: str
+) -> None:
+    base, head = (workbench(tmp_path / name, side) for name, side in zip(("base", "head"), edits, strict=True))
+
+    (found,) = more_members(base.load(), head.load())
+
+    assert (found.subject, found.path, found.text) == (*place, base.resolved(text))
+    assert found.file == "region.yaml"
+    assert list(fewer_members(base.load(), head.load())) == []
 
 
 @pytest.mark.parametrize(("before", "after"), ACCEPTED.values(), ids=ACCEPTED)
 def test_other_changes_pass(tmp_path: Path, before: Edits, after: Edits) -> None:
     base, head = workbench(tmp_path / "base", before), workbench(tmp_path / "head", after)
 
-    assert list(fewer_members(base.load(), head.load())) == []
+    assert [*fewer_members(base.load(), head.load()), *more_members(base.load(), head.load())] == []
 
 
-def test_a_waiver_permits_fewer_members(tmp_path: Path) -> None:
-    base, head = workbench(tmp_path / "base", ()).load(), workbench(tmp_path / "head", (ONE,)).load()
-    permitted = waived(head, "data-stores.fewer-members", "shared-a")
+@pytest.mark.parametrize(("edit", "rule"), [(ONE, "fewer-members"), (FIVE, "more-members")])
+def test_a_waiver_permits_another_number(tmp_path: Path, edit: tuple[str, str, str], rule: str) -> None:
+    base, head = workbench(tmp_path / "base", ()).load(), workbench(tmp_path / "head", (edit,)).load()
+    permitted = waived(head, f"data-stores.{rule}", "shared-a")
 
     found, left = ({item.rule for item in check_change(base, after, TODAY)} for after in (head, permitted))
 
-    assert found - left == {"data-stores.fewer-members"}
+    assert found - left == {f"data-stores.{rule}"}
