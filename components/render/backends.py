@@ -13,7 +13,7 @@ from components.render.control_planes.control_plane import ControlPlane
 from components.render.hosts import bare_metal_controllers, bare_metal_hosts, ironcore_servers
 from components.render.hosts.bare_metal_controllers import Watched
 from components.render.hosts.hosts import PlacedHost
-from components.render.manifest import Manifest, Patch
+from components.render.manifest import Manifest, Patch, Rendered
 from components.render.network import dpf_hbn, dpf_ovn, kube_ovn, policy_only
 from components.render.network.dpus import DpuPlatform
 from components.render.network.vpc import Vpc
@@ -35,7 +35,7 @@ from components.specs.struct import Struct, field
 class ControlPlanes(Struct):
     """Renderers and capabilities of one control-plane backend and of the nodes that join its clusters."""
 
-    render: Callable[[ControlPlane], tuple[Manifest, ...]]
+    render: Callable[[ControlPlane], tuple[tuple[Rendered, ...], Manifest]]
     """Function that returns the objects of one control plane. The control plane itself is last."""
     bootstrap_template: tuple[str, str]
     """API version and kind of the bootstrap template for nodes of such a cluster."""

@@ -42,7 +42,7 @@ class HostedControlPlaneInput(ControlPlane):
         The control plane is last: it is awaited, and its provider waits until the Cluster owns it.
         """
         infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
-        *prerequisites, plane = CONTROL_PLANES[self.backend].render(self)
+        prerequisites, plane = CONTROL_PLANES[self.backend].render(self)
         seed = self.spec.cni_seed
         return (
             *prerequisites,

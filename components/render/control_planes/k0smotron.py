@@ -17,6 +17,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE_IPV6
+from components.render.control_planes import k0smotron_certificates
 from components.render.control_planes.api_server import Files, feature_gates, files, flags
 from components.render.control_planes.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
 from components.render.control_planes.etcd_alerts import etcd_alerts
@@ -24,7 +25,7 @@ from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_defragmentation import RULE
 from components.render.control_planes.etcd_upkeep import render_saved
 from components.render.control_planes.sizing import Component, resources
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, Rendered
 from components.render.memory_limits import of_management
 from components.render.objects import given, manifest
 from components.render.pools.node_templates import kubelet_settings, worker_profile
@@ -65,23 +66,24 @@ _METRICS_PORT = 8090
 """Worker profile of nodes that select no profile. Its values override the defaults of k0s."""
 
 
-def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
-    """Return the monitoring, disruption budgets and backup of the control plane, then the control plane itself."""
+def render(control_plane: ControlPlane) -> tuple[tuple[Rendered, ...], Manifest]:
+    """Return monitoring, disruption budgets, backup and certificates, and the control plane itself."""
     name, labels = control_plane.spec.name, control_plane.labels
     store = control_plane.data_store
     made = None if isinstance(store, DataStoreSpec) else store
     etcd = f"{name}-etcd"
     alerts = etcd_alerts(name, (name, etcd), made, control_plane.thresholds) if made else ()
     servers, replicas = {**_pods(name), _SERVERS: "true"}, control_plane.spec.control_plane.replicas
-    return (
+    prerequisites = (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name, labels[keys.TENANT])]),
         rules(name, labels, objectives.of_tenant(labels, control_plane.slos), control_plane.thresholds, etcd=alerts),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
         *(quorum_budget(etcd, _members(name), replicas, namespace=name, labels=labels) if made else ()),
         *(render_saved(etcd, name, labels, _etcd(name), made, folder=name, nodes=control_plane.nodes) if made else ()),
-        _control_plane(control_plane),
+        *((k0smotron_certificates.render(name, labels),) if made else ()),
     )
+    return prerequisites, _control_plane(control_plane)
 
 
 def _control_plane(control_plane: ControlPlane) -> Manifest:
@@ -159,7 +161,12 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
         "kind": "ClusterConfig",
         "metadata": {"name": "k0s"},
         "spec": {
-            "api": {"sans": control_plane.names, **given(extraArgs=flags(control_plane))},
+            "api": {
+                "sans": control_plane.names,
+                # k0s issues its certificates when it starts, and does not renew them while it runs.
+                "ca": {"certificatesExpireAfter": k0smotron_certificates.DURATION},
+                **given(extraArgs=flags(control_plane)),
+            },
             **given(controllerManager=given(extraArgs=gates | node_prefix), scheduler=given(extraArgs=gates)),
             "network": {
                 # This value disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
@@ -229,5 +236,5 @@ def _etcd(cluster: str) -> Etcd:
     return Etcd(
         endpoint=f"https://kmc-{cluster}-etcd:2379",
         authority=(f"{cluster}-etcd", "tls.crt"),
-        client=f"{cluster}-apiserver-etcd-client",
+        client=f"{cluster}-{k0smotron_certificates.CLIENT}",
     )

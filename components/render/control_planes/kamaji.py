@@ -122,17 +122,13 @@ def data_store(store: DataStoreSpec) -> Manifest:
     )
 
 
-def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
-    """Return the dedicated etcd if the cluster has one, the monitoring, and last the control plane."""
+def render(control_plane: ControlPlane) -> tuple[tuple[Manifest, ...], Manifest]:
+    """Return the dedicated etcd if the cluster has one and the monitoring, and the control plane."""
     store, account = control_plane.data_store, _account(control_plane)
     if isinstance(store, DataStoreSpec):
-        return (*_monitors(control_plane), account, _control_plane(control_plane, store.name))
-    return (
-        *kamaji_etcd.render(control_plane, store),
-        *_monitors(control_plane, store),
-        account,
-        _control_plane(control_plane, kamaji_etcd.main_store(control_plane)),
-    )
+        return (*_monitors(control_plane), account), _control_plane(control_plane, store.name)
+    prerequisites = (*kamaji_etcd.render(control_plane, store), *_monitors(control_plane, store), account)
+    return prerequisites, _control_plane(control_plane, kamaji_etcd.main_store(control_plane))
 
 
 def _account(control_plane: ControlPlane) -> Manifest:

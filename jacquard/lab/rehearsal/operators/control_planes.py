@@ -44,6 +44,7 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
 
 
 def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> None:
+    _authority(view, control_plane)
     if not dig(control_plane, "status", "readyReplicas"):
         # The pods start by themselves, unless the Secret with the address of the database is missing.
         problem = _database_problem(view, control_plane)
@@ -59,6 +60,14 @@ def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> Non
             patch["initialization"] = {"controlPlaneInitialized": True}
     if patch:
         view.status(control_plane, patch)
+
+
+def _authority(view: View, control_plane: Object) -> None:
+    """Create the CA of the etcd, which exists before any pod starts (upstream ``ensureCertificates``)."""
+    cluster, namespace = owner(control_plane, "Cluster"), control_plane["metadata"]["namespace"]
+    if cluster and view.find("v1", "Secret", f"{cluster}-etcd", namespace) is None:
+        values = {key: base64.b64encode(b"simulated").decode() for key in ("tls.crt", "tls.key")}
+        view.create(_secret(f"{cluster}-etcd", control_plane, cluster, values))
 
 
 def _database_problem(view: View, control_plane: Object) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from jacquard.lab.rehearsal.operators import control_planes
+from components.render.control_planes import k0smotron_certificates
+from jacquard.lab.rehearsal.operators import certificates, control_planes
 from jacquard.lab.rehearsal.operators.hosts.nodes import K0S_WORKER, KUBEADM
 
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
@@ -32,7 +33,28 @@ def test_a_control_plane_publishes_nothing_before_its_pods_run(objects: Any) -> 
     control_planes.reconcile(view, lambda _: "kubeconfig")
 
     assert conditions(view) == [("Available", "False", "")]
-    assert list(view.all("v1", "Secret")) == []
+    assert [item["metadata"]["name"] for item in view.all("v1", "Secret")] == ["acme-etcd"]
+
+
+def test_the_certificates_of_an_etcd_are_issued_once_the_control_plane_has_created_its_ca(objects: Any) -> None:
+    rendered = [dict(item.body) for item in k0smotron_certificates.render("acme", {}).members.values()]
+    view = objects(control_plane(), *rendered)
+    certificates.reconcile(view)
+    missing = "Secret 'acme-etcd' of Issuer 'acme-etcd' not found"
+    assert ready(view) == {("False", missing)}
+
+    control_planes.reconcile(view, lambda _: None)
+    certificates.reconcile(view)
+
+    assert ready(view) == {("True", "")}
+    names = {item["metadata"]["name"] for item in view.all("v1", "Secret")}
+    assert names == {"acme-etcd", "acme-etcd-server", "acme-etcd-peer", "acme-apiserver-etcd-client"}
+
+
+def ready(view: Any) -> set[tuple[str, str]]:
+    """Return the statuses and messages of the condition Ready of all Certificates."""
+    found = [item["status"]["conditions"][0] for item in view.all(certificates.API, "Certificate")]
+    return {(entry["status"], entry["message"]) for entry in found}
 
 
 def test_a_control_plane_is_available_while_its_api_server_answers(objects: Any) -> None:

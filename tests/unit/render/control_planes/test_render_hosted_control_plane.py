@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.lookups.data_stores import made_etcd
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.render.pools.node_templates import worker_profile
@@ -15,6 +16,7 @@ from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
 from tests.support.api_servers.api_options import API_OPTIONS
+from tests.support.data.second_backends import OWN_STORE
 from tests.support.objects.rendered_objects import objects_of
 
 VIP = "10.3.0.200"
@@ -98,6 +100,39 @@ def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     assert plane.body["spec"]["k0sConfig"]["spec"]["api"]["sans"] == [VIP, "acme-train.k8s.cloud.example"]
     assert f'"metallb.io/loadBalancerIPs": "{VIP}"' in patch["patch"]["content"]
     assert '"external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example"' in patch["patch"]["content"]
+
+
+def test_certificates_of_k0smotrons_etcd_are_renewed_with_the_names_of_its_members(inputs_of: Any, laptop: Any) -> None:
+    shared = replace(control_plane(inputs_of), backend=ControlPlaneBackend.K0SMOTRON)
+    dedicated = replace(shared, data_store=made_etcd(laptop, OWN_STORE))
+    [issuer], certificates = kinds(objects_of(dedicated), "Issuer"), kinds(objects_of(dedicated), "Certificate")
+
+    assert issuer.body["spec"] == {"ca": {"secretName": "acme-train-etcd"}}
+    assert [item.body["spec"]["secretName"] for item in certificates] == [
+        "acme-train-apiserver-etcd-client",
+        "acme-train-etcd-server",
+        "acme-train-etcd-peer",
+    ]
+    for item in certificates:
+        spec = item.body["spec"]
+        assert spec["issuerRef"] == {"group": "cert-manager.io", "kind": "Issuer", "name": issuer.name}
+        # The names of K0SM:internal/controller/k0smotron.io/k0smotroncluster_certs.go ensureEtcdCertificates.
+        assert set(spec["dnsNames"]) == {
+            "localhost",
+            "kmc-acme-train-etcd",
+            "kmc-acme-train-etcd.acme-train.svc",
+            "kmc-acme-train-etcd.acme-train.svc.cluster.local",
+            "*.kmc-acme-train-etcd",
+            "*.kmc-acme-train-etcd.acme-train.svc",
+            "*.kmc-acme-train-etcd.acme-train.svc.cluster.local",
+        }
+        assert spec["ipAddresses"] == ["127.0.0.1"]
+        assert {"server auth", "client auth"} <= set(spec["usages"])
+    assert kinds(objects_of(shared), "Issuer", "Certificate") == []
+
+
+def test_certificates_of_k0s_outlive_the_pods_of_a_control_plane(inputs_of: Any) -> None:
+    assert k0smotron(inputs_of)["k0sConfig"]["spec"]["api"]["ca"] == {"certificatesExpireAfter": "87600h"}
 
 
 def test_k0s_does_not_install_components_of_add_ons(inputs_of: Any) -> None:
