@@ -38,8 +38,14 @@ JOINTS_IPV6 = Network6("fd00:100:64::/112")
 """IPv6 join network between nodes and pods (the chart's default)."""
 _DUAL = "dual_stack"
 """Chart value for dual-stack clusters, and chart key for their ranges."""
-_PROBED = "1.1.1.1"
-"""External address that the probe of each node pings (the chart's default)."""
+_PINGER = {
+    "$patch": "delete",
+    "apiVersion": "apps/v1",
+    "kind": "DaemonSet",
+    "metadata": {"name": "kube-ovn-pinger"},
+}
+"""Removed: a pod of each node reads all Nodes and pods of its kind from the API server and pings each of them, without
+pause in a large cluster, since a round takes 0.3 s per address (KOVN:pkg/pinger/ping.go). Nothing reads the results."""
 _TCP = 6
 """IP protocol number of TCP."""
 _PRIORITY = 2500
@@ -94,6 +100,7 @@ def _operator(vpc: Vpc) -> Operator:
             },
             **_ranges(vpc),
         },
+        merged=(_PINGER,),
     )
 
 
@@ -108,8 +115,6 @@ def _ranges(vpc: Vpc) -> dict[str, Any]:
             **own,
             "SVC_CIDR": _both((numbers.services, numbers.services_ipv6)),
             "JOIN_CIDR": _both((JOINTS, JOINTS_IPV6)),
-            # The chart's probes would also ping an IPv6 address, which pods cannot reach.
-            "PINGER_EXTERNAL_ADDRESS": _PROBED,
         }
     }
 

@@ -54,7 +54,7 @@ class Operator(Struct):
     them."""
     merged: tuple[Mapping[str, Any], ...] = ()
     """Partial objects with API version and kind, whose fields are set in all objects of their kind, or in the one with
-    their ``metadata.name``, for fields without a chart value."""
+    their ``metadata.name``, for fields without a chart value. ``$patch: delete`` removes that object."""
     pods: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields for pods of the Deployments, for manifests and for charts without such values."""
     tokenless: tuple[str, ...] = ()

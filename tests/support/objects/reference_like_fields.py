@@ -18,6 +18,8 @@ NAMES = re.compile(
     re.IGNORECASE,
 )
 """Names of fields that look like references."""
+_OF_CHARTS = "spec.postRenderers.*.kustomize.patches.*.target.name"
+"""Names of the chart's own objects in patches. Those of Certificates, which create Secrets, have a row."""
 
 
 class Published:
@@ -33,7 +35,7 @@ class Published:
             taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
         taken |= {*_parts(item)}
         for path, value in reference_like(item.body, self._schema(item)):
-            if not any(value == one or ("/" in one and value in one) for one in taken):
+            if path != _OF_CHARTS and not any(value == one or ("/" in one and value in one) for one in taken):
                 yield path
 
     def _schema(self, item: Manifest) -> Mapping[str, Any]:

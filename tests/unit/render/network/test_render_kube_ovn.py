@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
@@ -60,12 +61,14 @@ def test_the_chart_and_the_switch_get_both_families_and_a_single_one_as_before(i
     values, spec = release.body["spec"]["values"], subnet.body["spec"]
     assert before.body["spec"]["values"].keys() ^ values.keys() == {"ipv4", "dual_stack"}
     assert values["networking"]["NET_STACK"] == "dual_stack"
+    [removed] = release.body["spec"]["postRenderers"][0]["kustomize"]["patches"]
+    assert removed["target"] == {"group": "apps", "kind": "DaemonSet", "name": "kube-ovn-pinger"}
+    assert json.loads(removed["patch"])["$patch"] == "delete"
     assert values["dual_stack"] == {
         "POD_CIDR": f"{pods},fd42::/56",
         "POD_GATEWAY": f"{pods[1]},fd42::1",
         "SVC_CIDR": f"{services},fd42:0:0:100::/112",
         "JOIN_CIDR": "100.64.0.0/16,fd00:100:64::/112",
-        "PINGER_EXTERNAL_ADDRESS": "1.1.1.1",
     }
     assert (spec["protocol"], spec["cidrBlock"]) == ("Dual", f"{pods},fd42::/56")
     assert spec["gateway"].split(",") == spec["excludeIps"] == [str(pods[1]), "fd42::1"]
