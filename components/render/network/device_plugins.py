@@ -36,7 +36,8 @@ RESOURCES: Mapping[PortUse, str] = {
 """Resource name that pods request, by port use. Plugins do not allow dashes in names."""
 ROCE = "roce_shared"
 """Resource name that a pod on the host network requests for the RDMA devices of all RoCE ports."""
-_INFINIBAND, _ETHERNET = "infiniband", "ether"
+INFINIBAND, ETHERNET = "infiniband", "ether"
+"""Link types of ports, as device plugins name them."""
 
 
 class WholeSelectors(TypedDict):
@@ -100,7 +101,7 @@ def _whole(kind: InstanceType) -> dict[str, Any]:
     resource: WholeResource = {
         "resourceName": RESOURCES[PortUse.WHOLE],
         "resourcePrefix": PREFIX,
-        "selectors": {"vendors": [VENDOR], "devices": [_device(kind)], "linkTypes": [_INFINIBAND], "isRdma": True},
+        "selectors": {"vendors": [VENDOR], "devices": [_device(kind)], "linkTypes": [INFINIBAND], "isRdma": True},
     }
     return {"resourceList": [resource]}
 
@@ -114,7 +115,7 @@ def _shared(kind: InstanceType) -> dict[str, Any]:
         "selectors": {
             "vendors": [VENDOR],
             "deviceIDs": [_device(kind)],
-            "linkTypes": [_ETHERNET if kind.roce_ports else _INFINIBAND],
+            "linkTypes": [ETHERNET if kind.roce_ports else INFINIBAND],
         },
     }
     return {"configList": [resource]}
