@@ -17,6 +17,7 @@ from components.render.objects import manifest
 from components.render.region.metrics_store import API, NAME_INSIDE, NAMESPACE
 from components.render.region.monitors import (
     API_GROUP,
+    CONTROL_PLANE_JOBS,
     INTERVAL,
     METRICS_MISSING,
     Audience,
@@ -119,10 +120,11 @@ def _alerts(store: MetricsStoreSpec, free_percent: int) -> tuple[dict[str, Any],
 
 
 def _missing() -> dict[str, Any]:
+    # Prometheus of the management cluster scrapes the control plane, and writes its series with the same labels.
     return alert(
         METRICS_MISSING,
         "critical",
-        "absent(up)",
+        f'absent(up{{job!~"{"|".join(CONTROL_PLANE_JOBS)}"}})',
         "No metrics of the cluster arrive: its agent is down or cannot write, and its other alerts cannot fire.",
         audience=Audience.TENANT,
         hold=_MISSING_HOLD,

@@ -17,6 +17,8 @@ API_GROUP = "monitoring.coreos.com/v1"
 NODE_FAULT = {"fault": "node"}
 """Label of alerts about faults for which a node is repaired. They have the label ``node``."""
 INTERVAL = "30s"
+CONTROL_PLANE_JOBS = ("apiserver", "etcd", "kube-controller-manager", "kube-scheduler")
+"""Jobs of a cluster's control plane, whose targets have the labels of the cluster and its tenant."""
 CONTROL_PLANE_DOWN = "ControlPlaneDown"
 CONTROL_PLANE_WAS_DOWN = "ControlPlaneWasDown"
 CONTROL_PLANE_FAILS, CONTROL_PLANE_SLOW = "ControlPlaneFails", "ControlPlaneSlow"

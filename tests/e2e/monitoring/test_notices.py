@@ -100,8 +100,9 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         found = Rig(agents, receivers)
         for cluster, tenant in TENANTS.items():
             agents.set(cluster, "up", 1.0, job="kubelet", instance="node-0")
-            agents.set(MANAGEMENT, "up", 1.0, job="apiserver", cluster=cluster, namespace=cluster, instance="a")
-            agents.set(MANAGEMENT, "capi_cluster_info", 1.0, name=cluster, cluster=cluster, tenant=tenant)
+            labels = {"cluster": cluster, "tenant": tenant}
+            agents.set(MANAGEMENT, "up", 1.0, job="apiserver", namespace=cluster, instance="a", **labels)
+            agents.set(MANAGEMENT, "capi_cluster_info", 1.0, name=cluster, **labels)
             for number in range(16):
                 found.condition(cluster, f"node-{number}", "Ready", value=True)
         for part in ("vmauth", "vminsert", "vmselect", "vmstorage", "vlinsert", "vlselect", "vlstorage"):

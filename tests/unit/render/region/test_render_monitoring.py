@@ -10,6 +10,7 @@ from components.inputs.manifests import everything
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.region import monitoring
+from components.render.region.monitors import CONTROL_PLANE_JOBS
 from tests.support.data.environment_data import REFERENCES, reference
 
 VALUES = monitoring.operator(reference("laptop").region, dpf=True).values
@@ -81,3 +82,5 @@ def test_series_of_a_control_plane_have_its_cluster_and_tenant(name: str) -> Non
             rules = (*endpoint.get("relabelings", ()), *endpoint.get("metricRelabelings", ()))
             fixed = {rule["targetLabel"]: rule["replacement"] for rule in rules if "sourceLabels" not in rule}
             assert fixed.items() >= owner.items()
+            jobs = {rule["replacement"] for rule in rules if rule["targetLabel"] == "job"}
+            assert jobs <= {*CONTROL_PLANE_JOBS}
