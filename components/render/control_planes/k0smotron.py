@@ -24,7 +24,7 @@ from components.render.control_planes.etcd_alerts import etcd_alerts
 from components.render.control_planes.etcd_client import Etcd
 from components.render.control_planes.etcd_defragmentation import RULE
 from components.render.control_planes.etcd_upkeep import render_saved
-from components.render.control_planes.sizing import Component, resources
+from components.render.control_planes.sizing import Component, client_rate, resources
 from components.render.manifest import Manifest, Rendered
 from components.render.memory_limits import of_management
 from components.render.objects import given, manifest
@@ -153,7 +153,7 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
     cluster, network = control_plane.spec, control_plane.network
-    gates = feature_gates(cluster)
+    arguments = feature_gates(cluster) | client_rate(control_plane.nodes)
     # No pod prefix supports the default node prefix lengths of both k0s (/117) and Cilium.
     node_prefix = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
     return {
@@ -167,7 +167,7 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
                 "ca": {"certificatesExpireAfter": k0smotron_certificates.DURATION},
                 **given(extraArgs=flags(control_plane)),
             },
-            **given(controllerManager=given(extraArgs=gates | node_prefix), scheduler=given(extraArgs=gates)),
+            **given(controllerManager=given(extraArgs=arguments | node_prefix), scheduler=given(extraArgs=arguments)),
             "network": {
                 # This value disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
                 "provider": "custom",

@@ -15,7 +15,7 @@ from components.render.control_planes.control_plane import API_PORT, MANAGEMENT_
 from components.render.control_planes.etcd_alerts import etcd_alerts
 from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.probes import INHERITED, PROBES
-from components.render.control_planes.sizing import Component, resources
+from components.render.control_planes.sizing import Component, client_rate, resources
 from components.render.manifest import Manifest, Readiness
 from components.render.memory_limits import OF_MANAGEMENT, of_management
 from components.render.objects import given, manifest
@@ -139,7 +139,7 @@ def _account(control_plane: ControlPlane) -> Manifest:
 def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
     cluster = control_plane.spec
     name, version, replicas = cluster.name, control_plane.version, cluster.control_plane.replicas
-    gates = _arguments(feature_gates(cluster))
+    arguments = _arguments(feature_gates(cluster) | client_rate(control_plane.nodes))
     return manifest(
         "controlplane.cluster.x-k8s.io/v1alpha2",
         "KamajiControlPlane",
@@ -181,12 +181,12 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
                 "probes": INHERITED,
             },
             "controllerManager": {
-                **given(extraArgs=gates),
+                **given(extraArgs=arguments),
                 "resources": resources(control_plane.nodes, Component.CONTROLLER_MANAGER),
                 "probes": INHERITED,
             },
             "scheduler": {
-                **given(extraArgs=gates),
+                **given(extraArgs=arguments),
                 "resources": resources(control_plane.nodes, Component.SCHEDULER),
                 "probes": INHERITED,
             },

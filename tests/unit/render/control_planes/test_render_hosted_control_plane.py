@@ -195,6 +195,21 @@ def test_servers_of_a_large_cluster_answer_more_and_several_send_clients_on(
     assert flags_of(replace(one, spec=one.spec.model_copy(update={"oidc": None}), nodes=501)) == large | SPREAD
 
 
+@pytest.mark.parametrize("backend", ControlPlaneBackend)
+def test_controllers_of_a_large_cluster_send_more_requests(inputs_with: Any, backend: ControlPlaneBackend) -> None:
+    [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
+
+    def arguments(nodes: int) -> list[Any]:
+        spec = objects_of(replace(one, nodes=nodes))[-1].body["spec"]
+        programs = spec.get("k0sConfig", {}).get("spec", spec)
+        return [programs.get(name, {}).get("extraArgs") for name in ("controllerManager", "scheduler")]
+
+    flags = {"kube-api-qps": "100", "kube-api-burst": "100"}
+    listed = [f"--{name}={value}" for name, value in flags.items()]
+    assert arguments(500) == [None, None]
+    assert arguments(501) == [flags if backend is ControlPlaneBackend.K0SMOTRON else listed] * 2
+
+
 def flags_of(one: HostedControlPlaneInput) -> dict[str, str]:
     spec = objects_of(one)[-1].body["spec"]
     if "k0sConfig" in spec:
