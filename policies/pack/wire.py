@@ -15,6 +15,7 @@ Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResourc
 _PROVIDERS = "pulumi:providers:"
 _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
+_PATCH = "Patch"
 _EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
 """Fields that distinguish an object from a component of the provider that only groups objects, such as Chart."""
 OBJECT_SET = "jacquard:index:ObjectSet"
@@ -49,8 +50,19 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
         for body in _patched(properties):
             yield object_fact(body if isinstance(body, Mapping) else {}, _cluster(resource))
     elif resource.type.startswith(_OBJECTS) and not _EVERY_OBJECT.isdisjoint(resource.properties.fields):
-        kind = resource.type.rsplit(":", 1)[-1]
-        yield object_fact(_plain(resource), _cluster(resource), kind, source=_source(resource))
+        yield _object(resource)
+
+
+def _object(resource: Resource) -> Fact:
+    """Return the fact about an object, or about the patch of one.
+
+    The provider applies the kind of the inputs, whatever the type is. The type of a patch of a Role is ``RolePatch``
+    (pulumi/pulumi-kubernetes:provider/pkg/kinds/util.go IsPatchResource, provider/pkg/await/await.go Creation).
+    """
+    body, name = _plain(resource), resource.type.rsplit(":", 1)[-1]
+    kind = body.get("kind") or name
+    is_patch = kind is not UNKNOWN and name == f"{kind}{_PATCH}"
+    return object_fact(body, _cluster(resource), kind, source="" if is_patch else _source(resource))
 
 
 def _members(object_set: Mapping[str, Any]) -> Iterator[Any]:

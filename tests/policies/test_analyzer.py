@@ -108,6 +108,33 @@ def test_components_are_not_evaluated_but_their_objects_are(properties: dict[str
     assert fact.title == "ConfigMap a in cluster management"
 
 
+@pytest.mark.parametrize("name", ["ClusterRole", "ClusterRolePatch", "ClusterRoleList", "ConfigMap"])
+def test_an_object_is_evaluated_by_the_kind_that_the_provider_applies(name: str) -> None:
+    """The provider applies the kind of the inputs, also for a patch and for a type of another kind."""
+    rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+    body = {"kind": "ClusterRole", "metadata": {"name": "a"}, "rules": rules}
+    sent = request(f"kubernetes:rbac.authorization.k8s.io/v1:{name}", body)
+    [fact] = facts_of(sent)
+
+    assert found(Analyzer(NOW).Analyze(sent, None)) == [("escalating-role", MANDATORY)]
+    assert fact.title == "ClusterRole a in cluster management"
+    # A patch of an object in the same stack is not a second object.
+    assert (fact.source == "") is name.endswith("Patch")
+
+
+def test_an_unknown_kind_is_undecided() -> None:
+    sent = request("kubernetes:core/v1:ConfigMap", {"kind": UNKNOWN_STRING, "metadata": {"name": "a"}})
+
+    assert ("escalating-role", MANDATORY) in found(Analyzer(NOW).Analyze(sent, None))
+
+
+def test_a_patch_of_a_container_without_an_image_is_not_evaluated_by_its_image() -> None:
+    containers = [{"name": "a", "resources": {"limits": {"memory": "1Gi"}}}]
+    body = {"kind": "Deployment", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"containers": containers}}}}
+
+    assert found(Analyzer(NOW).Analyze(request("kubernetes:apps/v1:DeploymentPatch", body), None)) == []
+
+
 def test_ignored_changes_are_evaluated_with_the_object() -> None:
     sent = request("kubernetes:core/v1:ConfigMap", {"kind": "ConfigMap", "metadata": {"name": "a"}})
     sent.options.ignoreChanges.extend(["status", "data"])
