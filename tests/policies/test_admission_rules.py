@@ -24,7 +24,8 @@ def test_a_row_has_the_level_and_the_text_of_its_policy(row: AdmissionRule, poli
 
 @pytest.mark.parametrize(("row", "policy"), TABLE)
 def test_a_row_has_the_kinds_of_its_policy(row: AdmissionRule, policy: Rule) -> None:
-    singular = {name.removesuffix("s").replace("repositorie", "repository") for r in row.resources for name in r.names}
+    names = {name.partition("/")[0] for resources in row.resources for name in resources.names}
+    singular = {name.removesuffix("s").replace("repositorie", "repository") for name in names}
 
     assert singular == {kind.lower() for kind in policy.kinds}
 

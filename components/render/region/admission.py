@@ -27,6 +27,13 @@ _KUBELETS = "system:nodes"
 """Group of kubelets, which create no pods but mirror pods of static pods (K8S:pkg/kubelet/pod/mirror_client.go,
 plugin/pkg/admission/noderestriction/admission.go). Every user can set the annotation of mirror pods.
 """
+_CHANGED = (
+    "request.operation != 'UPDATE' || request.kind.kind == 'Namespace' || !has(object.spec) || !has(oldObject.spec)"
+    " || object.spec != oldObject.spec"
+)
+"""Excludes updates of the metadata alone, such as of finalizers. Without them, an object that is older than its policy
+could not be deleted (KV:pkg/virt-controller/watch/vm/vm.go removeVMFinalizer). The label of a Namespace is
+metadata, and roles have no spec."""
 
 
 class PolicyAdmission(Struct):
@@ -86,6 +93,7 @@ class AdmissionInput(Struct):
         return [
             {"name": "no-api-server", "expression": f"!({user} in {_literal((_API_SERVER, _CONTROLLER_MANAGER))})"},
             {"name": "no-controller", "expression": f"!request.userInfo.groups.exists(g, g in {groups})"},
+            {"name": "changed", "expression": _CHANGED},
         ]
 
     def _variables(self, policy: PolicyAdmission) -> Iterator[dict[str, str]]:

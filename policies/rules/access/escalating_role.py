@@ -5,8 +5,8 @@ permissions can obtain any other one, read all Secrets, or act as an administrat
 no other check compares it with its purpose (Kubernetes: "Role Based Access Control Good Practices").
 
 Rejected: a Role or ClusterRole with `*`, also in a resource such as `*/proxy`, which matches `nodes/proxy`.
-Rejected: the verbs `escalate` and `bind` of roles, and `impersonate`; `nodes/proxy`, writes of admission webhooks, and
-approval of certificates.
+Rejected: the verbs `escalate` and `bind` of roles, and `impersonate`; `nodes/proxy`, writes of admission webhooks
+and of mutating admission policies, and approval of certificates.
 Rejected: tokens of service accounts without `resourceNames`.
 Rejected: a ClusterRole that reads Secrets without `resourceNames`, because it reads the Secrets of all namespaces.
 Rejected: a ClusterRole whose `aggregationRule` selects every other role.
@@ -27,7 +27,10 @@ _WRITES = frozenset({"create", "update", "patch"})
 _READS = frozenset({"get", "list", "watch"})
 _RBAC = "rbac.authorization.k8s.io"
 _CERTIFICATES = "certificates.k8s.io"
-_WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_WEBHOOKS = (
+    *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+)
 _Permission: TypeAlias = tuple[str, tuple[str, ...], frozenset[str]]
 _ESCALATIONS: tuple[_Permission, ...] = (
     (_RBAC, ("roles", "clusterroles"), frozenset({"escalate", "bind"})),

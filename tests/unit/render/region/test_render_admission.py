@@ -131,7 +131,7 @@ def test_operators_and_controllers_are_exempt_in_the_management_cluster_only() -
     [inside] = tenant(environment)
 
     def groups(given: AdmissionInput) -> str:
-        [_, condition] = spec_of(given, "jacquard-privileged-namespace")["matchConditions"]
+        [_, condition, _] = spec_of(given, "jacquard-privileged-namespace")["matchConditions"]
         return str(condition["expression"])
 
     for namespace in ("capi-operator-system", "flux-system", "kube-system"):
