@@ -26,6 +26,9 @@ _OCTETS = ("06", "0a")
 _MIB = 1 << 20
 DEVICES = "devices"
 """Key of a machine with its PCI devices and MIG profiles, which no inspection reports."""
+BIOS = "bios"
+"""Key of a machine with the BIOS settings that its BMC reports first: those of all its baselines, with other values."""
+_FACTORY = "Factory"
 _ETHERNET, _INFINIBAND = "0200", "0207"
 """PCI classes of network adapters."""
 _UNKNOWN_DEVICE = "ffff"
@@ -35,7 +38,17 @@ _UNKNOWN_DEVICE = "ffff"
 def machines(environment: Environment) -> dict[str, Any]:
     """Return the machines of the inventory by address of their BMC."""
     types = environment.instance_types.by_name
-    return {parse_bmc(host.bmc).machine: _machine(host, types[host.instance_type]) for host in environment.hosts}
+    settings: dict[str, dict[str, str]] = {name: {} for name in types}
+    for baseline in environment.firmware.firmware_baselines:
+        for name in baseline.instance_types:
+            settings.setdefault(name, {}).update(dict.fromkeys(baseline.bios, _FACTORY))
+    return {
+        parse_bmc(host.bmc).machine: {
+            **_machine(host, types[host.instance_type]),
+            BIOS: settings[host.instance_type],
+        }
+        for host in environment.hosts
+    }
 
 
 def _machine(host: HostSpec, kind: InstanceType) -> dict[str, Any]:

@@ -107,14 +107,19 @@ def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
 
 
 def _firmware(baseline: Firmware) -> Iterator[tuple[str, dict[str, Any], dict[str, Any] | None]]:
-    """Yield the kind and spec of the firmware objects, and the reported versions that make the patch unnecessary.
+    """Yield the kind and spec of the firmware objects, and the report that makes the patch unnecessary.
 
     Metal3 compares updates only with those that it applied earlier, never with the reported versions. A host in a new
     namespace has new objects, so without this comparison its firmware would be written again
     (metal3-io/baremetal-operator:internal/controller/metal3.io/baremetalhost_controller.go).
+
+    Settings that a host already has must not be written to its object: Metal3 would not record the new generation of an
+    object that then requires no change, and without this record it provisions the host never again
+    (hostfirmwaresettings_controller.go, setCondition; metal3-io/baremetal-operator#3143).
     """
     if baseline.bios:
-        yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}, None
+        reported = {name: str(value) for name, value in baseline.bios.items()}
+        yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}, {"status": {"settings": reported}}
     if baseline.updates:
         updates = [{"component": name, "url": url} for name, url in baseline.updates.items()]
         versions = [

@@ -174,7 +174,7 @@ def round_of(parts: Parts) -> int:
             _try(MANAGEMENT, operator, management)
         _try(MANAGEMENT, control_planes.reconcile, management, servers.kubeconfig)
         _try(MANAGEMENT, load_balancers.give, management)
-        _try(MANAGEMENT, bare_metal.reconcile, management, parts.machines.details)
+        _try(MANAGEMENT, bare_metal.reconcile, management, parts.machines.details, parts.machines.bios)
         _try(MANAGEMENT, bare_metal.switch_power, management)
         _try(MANAGEMENT, claims.reconcile, management)
         _try(MANAGEMENT, ironcore.reconcile, management, parts.machines.report)

@@ -166,7 +166,10 @@ def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(i
         "HostFirmwareComponents": {"updates": updates},
     }
     versions = [{"component": name, "currentVersion": BASELINE.components[name].version} for name in ("bmc", "bios")]
-    unless = {"HostFirmwareComponents": {"status": {"components": versions}}}
+    unless = {
+        "HostFirmwareSettings": {"status": {"settings": {"Turbo": "Enabled", "Watts": "500"}}},
+        "HostFirmwareComponents": {"status": {"components": versions}},
+    }
     places = {first.owner.cluster: (first.host.host, second.host.host), "inventory": (free.host.host,)}
     assert rack.patches == {
         f"{namespace}/h100-2026.11/{kind}": Patch(

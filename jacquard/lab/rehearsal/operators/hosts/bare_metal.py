@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from jacquard.lab.rehearsal.operators.hosts import firmware
-from jacquard.lab.rehearsal.operators.hosts.machines import Details, generic_details
+from jacquard.lab.rehearsal.operators.hosts.machines import BiosSettings, Details, generic_bios, generic_details
 from jacquard.lab.rehearsal.operators.releases.installed import installed
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, reported
 from jacquard.providers.kube.objects import dig
@@ -50,11 +50,18 @@ class Operator:
         return not self.watched or host["metadata"].get("namespace") in self.watched
 
 
-def reconcile(view: View, details: Details = generic_details) -> None:
-    """Update the hosts of each operator; ``details`` returns the hardware that inspection of a host reports."""
+def reconcile(view: View, details: Details = generic_details, bios: BiosSettings = generic_bios) -> None:
+    """Update the hosts of each operator.
+
+    Args:
+        view: The management cluster.
+        details: Returns the hardware that inspection of a host reports.
+        bios: Returns the first BIOS settings of a host.
+    """
     hosts = list(view.all(*HOST))
     for host in hosts:
         firmware.create(view, host)
+        firmware.compare(view, host, bios(host))
     for operator in operators(view):
         managed = sorted((host for host in hosts if operator.has(host)), key=_turn)
         at_work = {host["metadata"]["uid"] for host in managed if takes_turn(host)}

@@ -18,6 +18,10 @@ Details: TypeAlias = Callable[[Object], Object]
 """Returns the HardwareData of a BareMetalHost."""
 ServerReport: TypeAlias = Callable[[Object], Object]
 """Returns the fields of a Server's status with the hardware behind a BMC."""
+BIOS = "bios"
+"""Key of a machine with its first BIOS settings, which no inspection reports."""
+BiosSettings: TypeAlias = Callable[[Object], dict[str, str]]
+"""Returns the BIOS settings that the BMC of a BareMetalHost reports first."""
 _SETS = {"x86_64": ("x86", "x86-64"), "aarch64": ("ARM", "ARM-A64")}
 """Architecture and instruction set in the notation of Redfish."""
 DEVICES = "devices"
@@ -40,7 +44,14 @@ class Machines:
         machine = self.machine_of(host)
         if machine is None:
             return generic_details(host)
-        return {"hostname": host["metadata"]["name"], **{key: machine[key] for key in machine if key != DEVICES}}
+        return {
+            "hostname": host["metadata"]["name"],
+            **{key: machine[key] for key in machine if key not in {DEVICES, BIOS}},
+        }
+
+    def bios(self, host: Object) -> dict[str, str]:
+        """Return the BIOS settings that the BMC of a BareMetalHost reports first."""
+        return (self.machine_of(host) or {}).get(BIOS) or generic_bios(host)
 
     def report(self, bmc: Object) -> Object:
         """Return the fields of a Server's status with the hardware behind ``bmc``."""
@@ -61,6 +72,11 @@ class Machines:
             self._modified = modified
         machine = self._machines.get(address)
         return None if machine is None else _merged(machine, self._changes.get(address) or {})
+
+
+def generic_bios(_host: Object) -> dict[str, str]:
+    """Return the BIOS settings of a machine that is not in the inventory."""
+    return {"Turbo": "Enabled"}
 
 
 def generic_details(host: Object) -> Object:

@@ -53,6 +53,55 @@ def test_firmware_is_updated_before_an_image_is_written_and_at_no_other_time(
     assert firmware_of(view) == {"bios": ("0.0.0", bios), "bmc": ("0.0.0", "0.0.0")}
 
 
+@pytest.mark.parametrize(
+    ("wanted", "patched", "turbo"),
+    [
+        ("Disabled", True, "Disabled"),
+        ("Enabled", False, "Enabled"),
+        ("Enabled", True, None),
+    ],
+)
+def test_a_host_with_settings_that_change_nothing_is_not_provisioned(
+    objects: Any, wanted: str, turbo: str | None, *, patched: bool
+) -> None:
+    """Metal3 does not record a generation of the settings that requires no change."""
+    view = objects(*operator(), LOGIN, host("h1", "available"))
+    bare_metal.reconcile(view)
+    settings = view.get("HostFirmwareSettings", "h1", "acme")
+    settings["metadata"]["generation"] = 1
+    settings.pop("status")
+    bare_metal.reconcile(view)
+    if patched:
+        settings["metadata"]["generation"] = 2
+        settings["spec"] = {"settings": {"Turbo": wanted}}
+
+    view.get("BareMetalHost", "h1", "acme")["spec"]["image"] = IMAGE
+    for _ in range(4):
+        bare_metal.reconcile(view)
+
+    state = view.get("BareMetalHost", "h1", "acme")["status"]["provisioning"]["state"]
+    assert (state == "provisioning") is (turbo is not None)
+    assert settings["status"]["settings"] == {"Turbo": turbo or "Enabled"}
+    assert {item["type"]: item["status"] for item in settings["status"]["conditions"]} == {
+        "ChangeDetected": "False",
+        "Valid": "True",
+    }
+
+
+def test_settings_that_the_bmc_does_not_have_are_not_applied(objects: Any) -> None:
+    view = objects(*operator(), LOGIN, host("h1", "available"))
+    bare_metal.reconcile(view)
+    settings = view.get("HostFirmwareSettings", "h1", "acme")
+    settings["spec"] = {"settings": {"Turbo": "Disabled", "Unknown": 1}}
+
+    view.get("BareMetalHost", "h1", "acme")["spec"]["image"] = IMAGE
+    for _ in range(4):
+        bare_metal.reconcile(view)
+
+    assert settings["status"]["settings"] == {"Turbo": "Enabled"}
+    assert view.get("BareMetalHost", "h1", "acme")["status"]["provisioning"]["state"] == "provisioning"
+
+
 def firmware_of(view: Any) -> dict[str, tuple[str, str]]:
     """Return the first and the current version of each component of host ``h1``."""
     components = view.get("HostFirmwareComponents", "h1", "acme")["status"]["components"]

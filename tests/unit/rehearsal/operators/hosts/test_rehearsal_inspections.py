@@ -50,6 +50,21 @@ def test_each_machine_is_as_its_type_declares(name: str, tmp_path: Path) -> None
     assert not report.deviates
 
 
+def test_a_machine_has_the_bios_settings_of_all_its_baselines_and_no_inspection_reports_them(tmp_path: Path) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    found, [host, *_] = installed(tmp_path, environment), environment.hosts
+    body = obj(*bare_metal.HOST, host.host, {"bmc": {"address": host.bmc}}, "free")
+    wanted = {
+        name
+        for baseline in environment.firmware.firmware_baselines
+        if host.instance_type in baseline.instance_types
+        for name in baseline.bios
+    }
+
+    assert (found.bios(body).keys(), set(found.bios(body).values())) == (wanted, {"Factory"})
+    assert "bios" not in found.details(body)
+
+
 def test_servers_of_ironcore_report_the_same_machines(tmp_path: Path) -> None:
     environment = load_environment("eu-south-03a", ENVIRONMENTS)
     found = installed(tmp_path, environment)
