@@ -23,6 +23,15 @@ _AFTER_FAULT = "3m"
 evaluates a rule each minute with samples that are 30 s old (VM:app/vmalert/rule/group.go)."""
 _SOON = "1m"
 """Hold time of a condition that is False only after a hold time of its health check."""
+_BLOCKED = "60m"
+"""Hold time of an empty installation, longer than a pause between two DPUs."""
+_INSTALLS = "Initialize Interface|Config FW Parameters|Prepare BFB|OS Installing|Perform ARM Force Restart"
+"""Phases of a DPU that is flashed. A DPU also occupies one of DPF's places in phase ``Node Effect`` before, while it is
+held (DPF:internal/provisioning/controllers/dpu/state/pending.go)."""
+_IN_SERVICE = "Ready|Node Effect"
+"""Phases of a DPU whose host can be in use. A changed service holds a ready DPU in phase ``Node Effect``
+(DPF:internal/provisioning/controllers/dpu/state/ready.go). A new DPU has no operational conditions in that phase,
+because it has not joined its cluster (DPF:internal/dpuservice/controllers/dpuready_controller_conditions.go)."""
 
 
 def rules(namespace: str, *groups: dict[str, Any], thresholds: Thresholds, dpf: bool) -> Manifest:
@@ -106,10 +115,18 @@ def _of_dpus() -> Iterator[dict[str, Any]]:
         "DPF failed to provision a DPU, and the host behind it cannot be used; see the conditions of the DPU.",
     )
     yield alert(
+        "DpuInstallationsBlocked",
+        "warning",
+        'sum(dpf_dpu_status_phase{phase="Pending"}) > 0'
+        f' unless sum(dpf_dpu_status_phase{{phase=~"{_INSTALLS}"}}) > 0',
+        "DPUs wait for a flash, and DPF flashes none: held DPUs occupy all places, or the image is not ready.",
+        hold=_BLOCKED,
+    )
+    yield alert(
         "DpuNotOperational",
         "warning",
         'dpf_dpu_operational_condition{type="OperationalReady",status!="True"} == 1'
-        ' and on (name) dpf_dpu_status_phase{phase="Ready"} == 1',
+        f' and on (name) dpf_dpu_status_phase{{phase=~"{_IN_SERVICE}"}} == 1',
         "The services on a DPU are not ready: the host behind it may have no network in its VPC.",
     )
 
