@@ -131,12 +131,20 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
     return {
         **{part: {"enabled": False} for part in elsewhere},
         # These hooks fail until a node is ready; the operator's certificate depends on them.
-        "prometheusOperator": {**placed, "admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
+        "prometheusOperator": {
+            **placed,
+            "admissionWebhooks": {"enabled": False},
+            "tls": {"enabled": False},
+            "kubeletEndpointSliceEnabled": True,
+        },
         "prometheus": {
             **metrics_writer.release_values(facts.writer, facts.name),
             "prometheusSpec": {
                 **placed,
                 **every,
+                # Kubernetes writes only the first 1,000 pods of a Service to its Endpoints, such as exporters of nodes
+                # (KUBERNETES:pkg/controller/endpoint/endpoints_controller.go maxCapacity).
+                "serviceDiscoveryRole": "EndpointSlice",
                 "externalLabels": labels,
                 **metrics_writer.prometheus_values(facts.writer),
             },

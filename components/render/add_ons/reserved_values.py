@@ -123,6 +123,10 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
             ("prometheus.prometheusSpec.volumes", "prometheus.prometheusSpec.volumeMounts"),
             "they contain the token of metrics_sink",
         ),
+        **dict.fromkeys(
+            ("prometheus.prometheusSpec.serviceDiscoveryRole", "prometheusOperator.kubeletEndpointSliceEnabled"),
+            "Endpoints have at most 1,000 pods, and larger clusters would have nodes without metrics",
+        ),
         "prometheus.prometheusSpec.shards": "it is derived from the number of series",
         **dict.fromkeys(
             ("alertmanager.enabled", "defaultRules.create"), "an agent evaluates no rules, and the store sends alerts"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from components.inputs.add_ons import of_cluster
 from components.lookups.add_ons import add_ons, left_out, metrics_writer
 from components.lookups.pools import PlacedCluster, clusters
@@ -52,6 +54,15 @@ def test_an_agent_writes_to_the_store_and_keeps_nothing_else() -> None:
     assert target["tlsConfig"] == {"ca": {"secret": {"name": prometheus["extraSecret"]["name"], "key": "ca"}}}
     assert not any(found[part]["enabled"] for part in ("alertmanager", "grafana"))
     assert found["defaultRules"] == {"create": False}
+
+
+@pytest.mark.parametrize("writer", [AGENT, SERVER, None])
+def test_all_nodes_of_a_large_cluster_are_targets(writer: MetricsWriter | None) -> None:
+    """Endpoints have at most 1,000 pods; the operator itself writes the addresses of kubelets."""
+    found = values(writer)
+
+    assert found["prometheus"]["prometheusSpec"]["serviceDiscoveryRole"] == "EndpointSlice"
+    assert found["prometheusOperator"]["kubeletEndpointSliceEnabled"] is True
 
 
 def test_prometheus_of_a_tenant_also_writes_to_the_store() -> None:
