@@ -166,7 +166,8 @@ def _mail(mail: MailServerSpec) -> dict[str, Any]:
 
 def _inhibitions() -> Iterator[dict[str, Any]]:
     """Yield rules that keep one alert of several with the same cause."""
-    yield _inhibition(_CRITICAL, 'severity =~ "warning|info"', ["namespace", "alertname", *_EQUAL])
+    # Of one object: a certificate of one node or Certificate that expires first must not hide those of all others.
+    yield _inhibition(_CRITICAL, 'severity =~ "warning|info"', ["namespace", "alertname", "name", "node", *_EQUAL])
     # kube-prometheus-stack's alerts of severity info are sent only next to a more severe alert of their namespace.
     yield _inhibition('alertname = "InfoInhibitor"', 'severity = "info"', ["namespace"])
     consequences = f"{CLUSTER_NOT_AVAILABLE}|{GROUP_NOT_AVAILABLE}|{NODE_UNHEALTHY}|{METRICS_MISSING}"

@@ -148,6 +148,8 @@ def test_a_region_without_observability_keeps_the_defaults_of_the_chart() -> Non
 
 LOST, WAVE = {"alertname": "RolloutGroupNotAvailable"}, {"alertname": "RolloutInProgress", "severity": "info"}
 BURN = {"alertname": "ControlPlaneAvailabilityBurn"}
+DUE = {"alertname": "KubeletCertificateNotRenewed", "namespace": "kube-system"}
+SOON = {**DUE, "severity": "critical"}
 OF_CLUSTER = {"tenant": "acme", "cluster": "acme-train"}
 
 
@@ -173,9 +175,12 @@ OF_CLUSTER = {"tenant": "acme", "cluster": "acme-train"}
         (BURN, {"alertname": "ControlPlaneFails"}, True),
         (BURN, {"alertname": "ControlPlaneSlow"}, False),
         ({"alertname": "ControlPlaneLatencyBurn"}, {"alertname": "ControlPlaneSlow"}, True),
+        ({**SOON, "node": "n1"}, {**DUE, "severity": "warning", "node": "n1"}, True),
+        ({**SOON, "node": "n1"}, {**DUE, "severity": "warning", "node": "n2"}, False),
+        ({**SOON, "name": "web"}, {**DUE, "severity": "warning", "name": "api"}, False),
     ],
 )
-def test_a_lost_rack_and_a_wave_silence_only_their_consequences(
+def test_a_cause_silences_only_its_consequences(
     source: dict[str, str], target: dict[str, str], *, silenced: bool
 ) -> None:
     rules = configuration("laptop")["inhibit_rules"]
