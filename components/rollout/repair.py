@@ -9,8 +9,9 @@ from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
 from components.render.network.dpus import INSTALLED_AT_ONCE
 from components.specs.base import limit_of
 from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
 from components.specs.pools.node_pool import NodePoolSpec
-from components.specs.pools.nodes import StepDurationsSpec
+from components.specs.pools.nodes import FirmwareUpdate, StepDurationsSpec
 
 _MINUTE = 60
 _UNMEASURED = StepDurationsSpec(drain_minutes=0, deprovision_minutes=15, boot_minutes=15, join_minutes=1)
@@ -50,6 +51,22 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
     queued = provisioning_turns(_most_hosts(environment, cluster)) * turn
     queued += math.ceil(len(environment.hosts) / INSTALLED_AT_ONCE) * steps.dpu_minutes
     return pool.health.node_startup_timeout_seconds + queued * _MINUTE
+
+
+def reboot_seconds(environment: Environment, kind: InstanceType) -> int:
+    """Return the time after which a rebooted host of ``kind`` is powered off again, in seconds.
+
+    With firmware updates on reboot, Metal3 updates the firmware of a host before it powers it on for its node
+    (metal3-io/baremetal-operator:internal/controller/metal3.io/baremetalhost_controller.go, manageHostPower), while the
+    time of the repair elapses (metal3-io/cluster-api-provider-metal3:controllers/metal3remediation_controller.go).
+    """
+    nodes = environment.region.nodes
+    updated = any(
+        kind.name in baseline.instance_types and (baseline.updates or baseline.bios)
+        for baseline in environment.firmware.firmware_baselines
+    )
+    flash = (nodes.durations or _UNMEASURED).firmware_minutes if updated else 0
+    return kind.reboot_timeout_seconds + (flash * _MINUTE if nodes.firmware_updates is FirmwareUpdate.ON_REBOOT else 0)
 
 
 def replacement_minutes(environment: Environment, pool: NodePoolSpec) -> int:

@@ -91,6 +91,8 @@ class NodePoolInput(Struct):
     bare_metal: BareMetalBackend
     startup_seconds: int
     """Maximum startup time of a new node. A node that exceeds it is unhealthy."""
+    reboot_seconds: int
+    """Maximum duration of a reboot, after which the host is powered off again."""
     window: WindowSpec | None = None
     """Maintenance window of the tenant."""
     burn_in: BurnInSpec | None = None
@@ -144,7 +146,7 @@ def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
 def _health(pool: NodePoolInput) -> ManifestSet:
     """Return the health checks of the pool by failure domain, and the template of its reboots."""
     remediation = BARE_METAL[pool.bare_metal].remediation(
-        f"{pool.name}-reboot", pool.cluster, _labels(pool), pool.kind.reboot_timeout_seconds
+        f"{pool.name}-reboot", pool.cluster, _labels(pool), pool.reboot_seconds
     )
     template = next(iter(remediation), None)
     return ManifestSet(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from components.rollout import repair
-from components.rollout.repair import most_broken, startup_seconds
+from components.rollout.repair import most_broken, reboot_seconds, startup_seconds
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.pools.node_pool import HealthSpec, NodePoolSpec
-from components.specs.pools.nodes import StepDurationsSpec
+from components.specs.pools.nodes import FirmwareUpdate, StepDurationsSpec
 
 STEPS = StepDurationsSpec(drain_minutes=90, deprovision_minutes=5, boot_minutes=15, join_minutes=5)
 
@@ -64,6 +64,22 @@ def test_a_machine_that_waits_for_its_turn_is_not_broken(
     assert startup_seconds(fleet(environment, hosts), "acme-train", pool(0)) == 3600 + (turns * 45 + dpus) * 60
     measured = startup_seconds(fleet(environment, hosts, durations=STEPS), "acme-train", short)
     assert measured == 1800 + (turns * 35 + dpus) * 60
+
+
+def test_a_reboot_may_include_an_update_of_the_firmware(laptop: Any) -> None:
+    environment = laptop.load()
+    types = environment.instance_types.by_name
+    updated = environment.firmware.firmware_baselines[0].instance_types[0]
+    on_reboot = fleet(environment, 101, firmware_updates=FirmwareUpdate.ON_REBOOT)
+    without = on_reboot.model_copy(update={"firmware": FirmwareCatalog(schema_version=1)})
+    measured = fleet(on_reboot, 101, durations=STEPS, firmware_updates=FirmwareUpdate.ON_REBOOT)
+
+    assert [reboot_seconds(one, types[updated]) for one in (environment, without, on_reboot, measured)] == [
+        1800,
+        1800,
+        1800 + 30 * 60,
+        1800 + STEPS.firmware_minutes * 60,
+    ]
 
 
 def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: Any) -> None:

@@ -68,7 +68,7 @@ def test_a_new_node_must_stay_ready_as_long_as_the_pool_says(
 
 
 def test_metal3_powers_a_host_off_again_only_after_the_time_of_its_type(pool: NodePoolInput) -> None:
-    slow = replace(pool, kind=pool.kind.model_copy(update={"reboot_timeout_seconds": 2700}))
+    slow = replace(pool, reboot_seconds=2700)
 
     for described, seconds in ((pool, 1800), (slow, 2700)):
         [template] = of_kind(described, "Metal3RemediationTemplate")
