@@ -108,7 +108,7 @@ def test_a_check_is_an_alert_after_its_hold_time(laptop: Environment) -> None:
         alerts[name] for name in ("FabricLinkDown", "KubeletRestarts", "LinkFlaps", "GpuLost")
     )
     assert [found["for"] for found in (down, restarts, flaps, lost)] == ["600s", "60s", "10m", "300s"]
-    assert down["expr"] == "node_infiniband_state_id == 1 and max_over_time(node_infiniband_state_id[1d]) == 4"
+    assert down["expr"] == library_checks()["fabric-link-down"].expression
     assert (down["labels"], lost["labels"]) == (
         {"severity": "warning", "audience": "tenant"},
         {"severity": "critical", "audience": "tenant", "fault": "node"},
