@@ -21,6 +21,7 @@ _REPLICAS = 2
 _CONTRACT = "1"
 """Format version of ConfigMaps for the join service. Services reject unknown versions."""
 _READ = ["get", "list", "watch"]
+_CONFIGURATIONS = ["kubeadmconfigs", "k0sworkerconfigs"]
 _PODS = {"app.kubernetes.io/name": _NAME}
 
 
@@ -64,7 +65,7 @@ def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, .
         {"apiGroups": ["metal3.io"], "resources": ["baremetalhosts"], "verbs": _READ},
         {"apiGroups": ["infrastructure.cluster.x-k8s.io"], "resources": ["metal3machines"], "verbs": _READ},
         {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": _READ},
-        {"apiGroups": ["bootstrap.cluster.x-k8s.io"], "resources": ["*"], "verbs": _READ},
+        {"apiGroups": ["bootstrap.cluster.x-k8s.io"], "resources": _CONFIGURATIONS, "verbs": _READ},
     ]
     return role(f"{pool}-join", rules, account=(NAMESPACE, _NAME), namespace=cluster, labels=labels)
 

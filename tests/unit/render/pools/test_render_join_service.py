@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
 import pytest
 
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_pool import NodePoolInput
 from components.render.region.region import RegionInput
@@ -15,6 +16,9 @@ from components.specs.pools.nodes import JoinServiceSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.struct import replace
+from policies.facts import Context, object_fact
+from policies.rules.access.escalating_role import find
+from policies.verdict import PASS
 from tests.support.data.pools import of_kind
 
 IMAGE = f"registry.cloud.example/join@sha256:{'a' * 64}"
@@ -54,6 +58,13 @@ def test_nodes_of_k0s_join_as_such(diskless: NodePoolInput) -> None:
     [contract] = of_kind(on_k0s(diskless), "ConfigMap")
 
     assert contract.body["data"]["join"] == "k0s"
+
+
+def test_the_role_of_the_service_passes_the_policy_of_roles(diskless: NodePoolInput) -> None:
+    [role] = of_kind(diskless, "Role")
+    context = Context(stack="laptop", now=dt.datetime(2026, 12, 1, tzinfo=dt.UTC))
+
+    assert find(object_fact(role.body, MANAGEMENT), context) == PASS
 
 
 def test_the_service_may_read_a_pool_and_one_secret_of_its_cluster(diskless: NodePoolInput) -> None:
