@@ -75,7 +75,12 @@ RIGHTS: Mapping[str, Rights] = {
         changes={
             **_SETS,
             **_SECRETS,
-            "metal3.io": ("baremetalhosts", "hostfirmwarecomponents", "hostfirmwaresettings"),
+            "metal3.io": (
+                "baremetalhosts",
+                "hostfirmwarecomponents",
+                "hostfirmwaresettings",
+                "hostupdatepolicies",
+            ),
         }
     ),
     "tenant": Rights(

@@ -9,6 +9,7 @@ import pytest
 
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Patch
+from components.render.region.engine.rights import RIGHTS
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.firmware import FirmwareBaseline
 from components.specs.hosts.root_device import RootDeviceSpec
@@ -107,6 +108,12 @@ def test_only_the_bmc_of_a_host_that_is_excepted_is_believed_without_a_certifica
     assert "disableCertificateVerification" not in bmc(unverified=False)
 
 
+PLURALS = {
+    "BareMetalHost": "baremetalhosts",
+    "HostFirmwareComponents": "hostfirmwarecomponents",
+    "HostFirmwareSettings": "hostfirmwaresettings",
+    "HostUpdatePolicy": "hostupdatepolicies",
+}
 BASELINE = FirmwareBaseline.model_validate(
     {
         "name": "h100-2026.11",
@@ -145,6 +152,16 @@ def test_a_host_with_a_baseline_has_a_policy_for_firmware_updates(
     assert [item.body["spec"] for item in found] == policies
     assert {(item.namespace, item.name) for item in found} <= {(host.namespace, host.name)}
     assert host.body["metadata"]["labels"].get("jacquard.dev/firmware") == (firmware and firmware.name)
+
+
+def test_the_operator_may_change_all_objects_of_a_host(inputs_of: Any) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    hosts = (replace(inventory.hosts[0], firmware=BASELINE),)
+    [rack] = replace(inventory, hosts=hosts, firmware_updates=FirmwareUpdate.ON_REBOOT).render()
+
+    changed = (*rack.members.values(), *rack.patches.values())
+    assert {item.kind for item in changed if item.api_version == "metal3.io/v1alpha1"} == PLURALS.keys()
+    assert set(RIGHTS["inventory"].changes["metal3.io"]) == {*PLURALS.values()}
 
 
 def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(inputs_of: Any) -> None:
