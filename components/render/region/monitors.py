@@ -184,9 +184,11 @@ def since_success(of: str) -> str:
 def backup_late(of: str) -> str:
     """Return the condition for a backup by the CronJob with the labels ``of`` that is missing.
 
-    The limit follows the schedule: half a period and half a day after the run that should have succeeded.
+    The limit follows the schedule: half a period and half a day after the run that should have succeeded. A CronJob
+    that has never run has no time of its last run: its period begins with its creation.
     """
-    period = f"(kube_cronjob_next_schedule_time{{{of}}} - kube_cronjob_status_last_schedule_time{{{of}}})"
+    last = f"(kube_cronjob_status_last_schedule_time{{{of}}} or kube_cronjob_created{{{of}}})"
+    period = f"(kube_cronjob_next_schedule_time{{{of}}} - {last})"
     return f"{since_success(of)} > 1.5 * {period} + {_BACKUP_LATE_SECONDS}"
 
 
