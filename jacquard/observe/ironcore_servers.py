@@ -5,7 +5,7 @@ The BMC object represents a host and has its name from the inventory; the Server
 
 from collections.abc import Iterator
 
-from jacquard.observe.objects import UNKNOWN, Object, Objects, Place, Report, key
+from jacquard.observe.objects import UNKNOWN, Object, Objects, Place, Report, holds, key
 from jacquard.providers.kube.objects import dig
 
 _API = "metal.ironcore.dev/v1alpha1"
@@ -13,6 +13,7 @@ _BMC, _SERVER, _BOOT = "BMC", "Server", "ServerBootConfiguration"
 HOSTS = ((_API, _BMC), (_API, _SERVER))
 REPORTS = (*HOSTS, (_API, _BOOT))
 _DIGEST = "@sha256:"
+_POWER_OFF = "WaitingForPowerOff"
 
 
 def image(template: Object) -> str | None:
@@ -23,9 +24,10 @@ def image(template: Object) -> str | None:
 def states(of: Objects) -> Iterator[tuple[str, str]]:
     """Yield each host with the state of its Server: ``Available`` is free, ``Reserved`` is claimed and runs a node.
 
-    For a host without a Server, yield the state of its BMC: ``BMC Pending`` does not answer.
+    ``Reserved WaitingForPowerOff`` is a released server whose system does not shut down; no pool can claim it. For a
+    host without a Server, yield the state of its BMC: ``BMC Pending`` does not answer.
     """
-    servers = {_bmc(server): str(dig(server, "status", "state") or UNKNOWN) for server in of(_SERVER)}
+    servers = {_bmc(server): _state(server) for server in of(_SERVER)}
     for body in of(_BMC):
         yield key(body)[1], servers.get(key(body)[1]) or f"BMC {dig(body, 'status', 'state') or UNKNOWN}"
 
@@ -54,6 +56,15 @@ def report(of: Objects) -> Report:
 def _bmc(server: Object) -> str | None:
     name: str | None = dig(server, "spec", "bmcRef", "name")
     return name
+
+
+def _state(server: Object) -> str:
+    """Return the state, with the condition of a server whose shutdown metal-operator awaits without a time limit.
+
+    Source: ICM:internal/controller/server_controller.go, ensureServerPoweredOff, v0.7.0.
+    """
+    state = str(dig(server, "status", "state") or UNKNOWN)
+    return f"{state} {_POWER_OFF}" if holds(server, _POWER_OFF) else state
 
 
 def _reference(server: Object, field: str) -> Place:

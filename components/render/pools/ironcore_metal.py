@@ -43,6 +43,10 @@ _AUTHORITY_FOLDER = "/etc/bmc-authority"
 _CONTAINER = "/spec/template/spec/containers/0"
 _CONTROLLERS = "serverbootconfighttp,httpbootconfig"
 """Controllers of boot-operator for HTTP boot. Its controllers for iPXE need other images and another service."""
+_SERVERS_AT_ONCE = 64
+"""Number of servers that metal-operator reconciles in parallel. Upstream's 5 are for small sites: each server takes a
+worker every two minutes, and for up to two more minutes while it is powered on or off, or its BMC does not answer
+(ICM:internal/controller/server_controller.go, Reconcile and ensureServerPowerState). Workers only wait for BMCs."""
 
 
 def operators(metal: BareMetalSpec) -> tuple[Operator, ...]:
@@ -71,6 +75,12 @@ def _netboot(netboot: NetbootSpec, authority: str | None) -> dict[str, tuple[dic
                 f"--registry-url=http://{netboot.registry_address}:{_REGISTRY_PORT}",
                 "--protocol=https",
                 f"--skip-cert-validation={str(authority is None).lower()}",
+                # Without the first flag, a server that is already on never boots the probe, not even after the
+                # discovery timeout; without the second, a server whose system ignores the power button stays on
+                # (ICM:internal/controller/server_controller.go, ensureInitialConditions and ensureServerPowerState).
+                "--enforce-first-boot",
+                "--enforce-power-off",
+                f"--server-max-concurrent-reconciles={_SERVERS_AT_ONCE}",
             ),
             *_trusting(authority),
         ),

@@ -9,6 +9,7 @@ import pytest
 from components.render.manifest import MANAGEMENT
 from components.reports.uniformity import LiveNode, uniformity
 from components.specs.environment import Environment
+from jacquard.observe import ironcore_servers
 from jacquard.observe.nodes.live import live_nodes, management_kinds
 from jacquard.observe.observation import Observation
 from tests.support.objects.backend_objects import boot_configuration, ironcore_host, of_kind
@@ -95,3 +96,14 @@ def test_a_node_without_a_claim_is_read_from_the_node(south: Environment, provid
     found = look(south, a_node(provider), *free)
 
     assert (found.host, found.values) == (None, NODE_VALUES)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "state"), [("True", "Reserved WaitingForPowerOff"), ("False", "Reserved"), (None, "Reserved")]
+)
+def test_a_released_server_that_stays_on_is_reported(waiting: str | None, state: str) -> None:
+    bmc, server = ironcore_host("a01-u01", state="Reserved", claim=(CLUSTER, "gone"))
+    if waiting:
+        server["status"]["conditions"] = [{"type": "WaitingForPowerOff", "status": waiting}]
+
+    assert list(ironcore_servers.states(lambda kind: of_kind([bmc, server], kind))) == [("a01-u01", state)]

@@ -72,7 +72,7 @@ def test_a_pool_selects_servers_by_labels_that_its_hosts_have(inputs_with: Any, 
             assert sum(wanted.items() <= has.items() for has in labels) >= group.size.nodes
 
 
-def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs_with: Any) -> None:
+def test_operators_get_the_flags_without_which_they_exit_refuse_images_or_never_discover(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput)
     [installed] = [item for item in region.render() if item.kind == "Kustomization" and item.name == "ironcore-metal"]
     patches = {
@@ -95,6 +95,9 @@ def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs
             "--registry-url=http://10.0.0.31:10000",
             "--protocol=https",
             "--skip-cert-validation=false",
+            "--enforce-first-boot",
+            "--enforce-power-off",
+            "--server-max-concurrent-reconciles=64",
         ],
         "boot-operator": [
             "--controllers=serverbootconfighttp,httpbootconfig",
