@@ -11,8 +11,11 @@ from components.render.region.kustomizations import ByManifests
 from components.render.vms.virtual_machine import Machine
 from components.render.vms.vm_offering import VM_OPERATORS, VmOfferingInput
 from components.render.vms.vm_snapshots import VmSnapshots
+from components.rollout.replacement import replacements
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.keys import vm_key
+from components.specs.keys import pool_key, pool_of, vm_key
+from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.vms.vm_chart import ChartAddressSpec
 from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
@@ -66,12 +69,21 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
             for name in vms.public_ips_for
         },
         quotas=placed.tenant.quotas,
+        migrations_per_node=vms.migrations_per_node,
+        drained_nodes=_drained(environment, cluster, chosen),
         emulation=environment.region.vm_emulation,
         snapshots=_snapshots(environment, vms),
         monitoring=monitoring_of(tuple(add_ons(environment, placed))),
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
         pins=environment.image_pins.charts_of(cluster.name),
     )
+
+
+def _drained(environment: Environment, cluster: ClusterSpec, pools: tuple[NodePoolSpec, ...]) -> int:
+    """Return the maximum number of nodes of ``pools`` that rollouts of all their groups drain simultaneously."""
+    names = {pool_key(cluster.name, pool.name) for pool in pools}
+    plans = (plan for group, plan in replacements(environment).items() if pool_of(group) in names)
+    return sum(max(plan.max_surge, plan.max_unavailable) for plan in plans)
 
 
 def _snapshots(environment: Environment, vms: VmsSpec) -> VmSnapshots | None:

@@ -42,6 +42,8 @@ _KUBEVIRT = Operator(
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
 VM_OPERATORS = (_KUBEVIRT, _CDI)
 """Operators of a cluster with VMs, in installation order."""
+_MIGRATIONS = 5
+"""Upstream's maximum number of simultaneous migrations in a cluster (KV:pkg/virt-config/virt-config.go)."""
 _DEPLOYED = Readiness(conditions=("jsonpath={.status.phase}=Deployed",), timeout_seconds=1800)
 
 
@@ -68,6 +70,10 @@ class VmOfferingInput(Struct):
     """Public addresses of VMs that the tenant orders through the API, by VM name."""
     quotas: QuotasSpec
     """Quotas of the tenant."""
+    migrations_per_node: int
+    """Maximum number of VMs that migrate simultaneously from one node."""
+    drained_nodes: int
+    """Maximum number of nodes with VMs that rollouts drain simultaneously."""
     emulation: bool = False
     """Whether VMs use software emulation on nodes without hardware virtualization."""
     snapshots: VmSnapshots | None = None
@@ -136,6 +142,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 "commonInstancetypesDeployment": {"enabled": False},
                 "instancetype": {"referencePolicy": "reference"},
                 "evictionStrategy": EVICTION.value,
+                "migrations": _migrations(offering),
                 # By default, KubeVirt applies another size to a running machine, which it migrates for this.
                 "vmRolloutStrategy": "Stage",
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
@@ -157,6 +164,19 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
         },
     )
+
+
+def _migrations(offering: VmOfferingInput) -> dict[str, int]:
+    """Return the limits of migrations. Upstream's limit of a cluster suffices for two drained nodes only.
+
+    Further migrations wait (KV:pkg/virt-controller/watch/migration/migration.go, handleTargetPodCreation), and VMs that
+    still wait at the end of the drain timeout are killed with their node.
+    """
+    per_node = offering.migrations_per_node
+    return {
+        "parallelMigrationsPerCluster": max(_MIGRATIONS, per_node * offering.drained_nodes),
+        "parallelOutboundMigrationsPerNode": per_node,
+    }
 
 
 def _monitors(monitoring: AddOn | None) -> dict[str, Any]:

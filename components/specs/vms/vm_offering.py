@@ -196,6 +196,9 @@ class VmsSpec(CheckedSpec):
     """Images of the tenant, which can be ordered like images of the catalogue."""
     image_storage_class: DnsLabel
     """Storage class of the golden volumes of VM images."""
+    migrations_per_node: int = Field(default=2, ge=1, le=16)
+    """Maximum number of VMs that migrate simultaneously from a drained node. VMs that are still on the node after
+    ``rollout.drain_timeout_seconds`` of its pool are killed."""
     public_ips: int = Field(default=0, ge=0, le=256)
     """Maximum number of public addresses of the tenant's VMs."""
     public_ips_for: tuple[ShortName, ...] = Field(default=(), max_length=256)
