@@ -7,9 +7,11 @@ from components.inputs.workloads.slurm import reservations_of
 from components.lookups.add_ons import node_tests
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.data_stores import made_etcd
+from components.lookups.kubeconfig_readers import readers_of
 from components.lookups.pools import PlacedCluster, clusters_of
 from components.render.control_planes.control_plane import DataStore
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.kubeconfig_readers import KubeconfigReaders
 from components.render.platform_pods import KUBECTL
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_windows import PoolWindows
@@ -54,6 +56,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         windows=_windows(environment, placed),
         tests=node_tests(environment, placed),
         reservations=reservations_of(environment, placed),
+        readers=_readers(environment, placed),
         slos=region.slos,
         thresholds=region.thresholds,
         audited=region.log_store is not None,
@@ -71,6 +74,14 @@ def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | N
     if window is None or not groups or environment.region.nodes.windows is Windows.ANNOTATE:
         return None
     return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(KUBECTL)))
+
+
+def _readers(environment: Environment, placed: PlacedCluster) -> KubeconfigReaders | None:
+    """Return the Deployments to restart; None without such Deployments, or without the image, which a rule reports."""
+    names = readers_of(environment, placed)
+    if not names or KUBECTL not in environment.versions.tool_names:
+        return None
+    return KubeconfigReaders(deployments=names, image=str(environment.versions.tool(KUBECTL)))
 
 
 def _data_store(environment: Environment, name: str, restore: RestoreSpec | None) -> DataStore:

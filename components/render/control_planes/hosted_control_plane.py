@@ -10,6 +10,7 @@ from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_planes.audit_policy import render_policy
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
+from components.render.control_planes.kubeconfig_readers import KubeconfigReaders, render_readers
 from components.render.health.node_tests import NodeTests
 from components.render.manifest import Manifest, ManifestSet, Rendered
 from components.render.network.dpu_release import in_cluster
@@ -35,6 +36,8 @@ class HostedControlPlaneInput(ControlPlane):
     """Tests of the cluster's nodes; None if no node is tested."""
     reservations: SlurmReservations | None = None
     """Reservations of the cluster's Slurm cluster; None without pools that respect them."""
+    readers: KubeconfigReaders | None = None
+    """Deployments that read the cluster's kubeconfig when they start; None without such Deployments."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one control plane, in the order in which they are applied.
@@ -63,6 +66,7 @@ def _programs(plane: HostedControlPlaneInput) -> Iterator[ManifestSet]:
         *(plane.tests.in_management(labels) if plane.tests else ()),
         *(plane.reservations.in_management(labels) if plane.reservations else ()),
         *(in_cluster(name, labels) if plane.lets_dpus_go else ()),
+        *(render_readers(plane.readers, name, labels) if plane.readers else ()),
     )
     if items:
         members = {f"{item.kind}/{item.name}": item for item in items}

@@ -35,6 +35,10 @@ ONE_FAMILY_UNTIL = "v0.20.0"
 CLUSTERS_PER_WORKER = 10
 """Number of control planes per worker. Workers limit the duration of simultaneous changes, such as an upgrade of
 Kamaji. Upstream's default is one worker in total."""
+RENEWAL = "720h"
+"""Remaining lifetime at which Kamaji renews certificates of one year, instead of 24 hours: an outage of Kamaji of one
+day does not end a control plane, and pods that read the kubeconfig weekly get the new certificate in time
+(KAM:cmd/manager/cmd.go certificate-expiration-deadline, KAM:controllers/certificate_lifecycle_controller.go)."""
 _BASE_MEMORY, _MEMORY_PER_CLUSTER = 100, 6
 """Memory in MiB: base (the chart's default for few control planes), and upstream's measurement per control plane."""
 _BASE_CPU, _CPU_PER_CLUSTER = 200, 12
@@ -68,7 +72,10 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
         values={
             **given(defaultDatastoreName=default),
             "kamaji-etcd": {"deploy": False},
-            "extraArgs": [f"--max-concurrent-tcp-reconciles={workers(control_planes)}"],
+            "extraArgs": [
+                f"--max-concurrent-tcp-reconciles={workers(control_planes)}",
+                f"--certificate-expiration-deadline={RENEWAL}",
+            ],
             # Kamaji keeps all Secrets, ConfigMaps and Jobs (KAM:controllers/tenantcontrolplane_controller.go).
             "resources": {"requests": size, "limits": {**size, "memory": f"{memory + OF_MANAGEMENT}Mi"}},
         },

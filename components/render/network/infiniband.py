@@ -99,7 +99,7 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
 
 
 def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
-    name = f"{DAEMON}-{partition.fabric.name}"
+    name = daemon_on(partition.fabric.name)
     labels = {keys.TENANT: tenant, keys.CLUSTER: cluster, keys.FABRIC: partition.fabric.name}
     settings = {
         "KUBECONFIG": f"{_KUBECONFIG}/value",
@@ -139,6 +139,11 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     )
+
+
+def daemon_on(fabric: str) -> str:
+    """Return the name of the Deployment of ib-kubernetes for ``fabric``."""
+    return f"{DAEMON}-{fabric}"
 
 
 def attachment_of(fabric: str) -> str:

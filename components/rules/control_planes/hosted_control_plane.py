@@ -1,12 +1,16 @@
 """Rules about settings of clusters, pools and data stores that contradict each other, the hardware or the backend."""
 
+import datetime as dt
 from collections.abc import Iterator
 
+from components.lookups.kubeconfig_readers import readers_of
 from components.lookups.pools import clusters, place, pools, problem, wanted_nodes
 from components.render import labels as keys
 from components.render.backends import CONTROL_PLANES
+from components.render.platform_pods import KUBECTL
 from components.render.pools.node_pool import NODE_DOMAIN
-from components.rules.rule import Rules
+from components.rules.rule import AdvisoryPeriod, Rules, advisory
+from components.rules.tools import missing_tool
 from components.specs.base import DEDICATED, Stage, limit_of
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
@@ -140,11 +144,24 @@ def endpoints(environment: Environment) -> Iterator[Problem]:
             first.setdefault(endpoint, place(environment, REGION, path))
 
 
+@advisory(AdvisoryPeriod(since="0.2.0", binding=dt.date(2027, 3, 1)))
+def kubeconfig_readers(environment: Environment) -> Iterator[Problem]:
+    """Report clusters whose kubeconfig is read by pods that no job restarts, because its tool image is missing.
+
+    The client certificate of the kubeconfig is valid for one year. Pods that started before its renewal lose access.
+    """
+    missing = missing_tool(environment, KUBECTL)
+    for placed in clusters(environment) if missing else ():
+        if names := readers_of(environment, placed):
+            text = f"pods that read the kubeconfig when they start ({listed(names)}) are restarted by {missing}"
+            yield problem(environment, placed.file, placed.path, text)
+
+
 def _even(members: int) -> str:
     return f"{members} members survive no more failures than {members - 1}; write {members - 1} or {members + 1}"
 
 
 RULES = Rules(
     references=(pool_racks,),
-    data=(state_and_context, rollouts, canaries, pool_labels, pool_annotations, quorums, endpoints),
+    data=(state_and_context, rollouts, canaries, pool_labels, pool_annotations, quorums, endpoints, kubeconfig_readers),
 )

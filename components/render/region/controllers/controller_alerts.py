@@ -40,8 +40,8 @@ _SESSIONS_HOLD = "2m"
 _SLICE_WAITS = "120m"
 """Time in which a slice waits for the slices that it needs, and is applied, with a reserve for repeated runs."""
 _RENEWED_HOLD = "120m"
-"""Kamaji renews a certificate within seconds, a day before it expires (KAM:controllers/
-certificate_lifecycle_controller.go)."""
+"""Kamaji renews a certificate within seconds, 30 days before it expires (KAM:controllers/
+certificate_lifecycle_controller.go, `components.render.control_planes.kamaji.RENEWAL`)."""
 _NOT_READY_WINDOW = "10m"
 """Metal3 repeats a host after 30 seconds while Ironic is not ready (BMO:internal/controller/metal3.io)."""
 
@@ -169,7 +169,7 @@ def _certificates() -> dict[str, Any]:
         "ControlPlaneCertificateNotRenewed",
         "critical",
         f"sum by (tcp_namespace, tcp_name) ({due}) > 0",
-        "Kamaji did not renew a certificate of a control plane, which expires within a day or cannot be read.",
+        "Kamaji did not renew a certificate of a control plane, which expires within 30 days or cannot be read.",
         hold=_RENEWED_HOLD,
     )
 

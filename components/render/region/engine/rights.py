@@ -109,6 +109,7 @@ RIGHTS: Mapping[str, Rights] = {
             **_DPUS,
         },
         grants=(
+            _grant("apps", "deployments", "get", "patch"),
             _grant("cluster.x-k8s.io", "machines", "list", "delete", "patch"),
             _grant("cluster.x-k8s.io", "machines/status", "patch"),
             _grant("infrastructure.cluster.x-k8s.io", "metal3remediations", "list"),

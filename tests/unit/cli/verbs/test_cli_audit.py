@@ -39,7 +39,7 @@ def test_state_applied_from_valid_data_passes(invoke: Invoke, pulumi: FakePulumi
     result = invoke("audit", "laptop", *DAY)
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
-    assert result.stdout == "laptop: ok, 409 recorded objects in 1 stack\n"
+    assert result.stdout == "laptop: ok, 413 recorded objects in 1 stack\n"
     assert pulumi.verbs == ["stack ls --json", "stack export"]
 
 
@@ -57,7 +57,7 @@ def test_each_recorded_violation_is_refused_with_its_place(
     assert result.exit_code == ExitCode.REFUSED
     name = f"{spoiled['metadata']['namespace']}/{spoiled['metadata']['name']}"
     lines = [line.strip() for line in result.stderr.splitlines()]
-    assert lines[0] == "laptop: 3 policy violations, 410 recorded objects in 1 stack"
+    assert lines[0] == "laptop: 3 policy violations, 414 recorded objects in 1 stack"
     at = lines.index(f"host-beyond-identity: BareMetalHost {name} in cluster management")
     assert lines[at + 1].startswith("in:      recorded state, from environments/laptop/")
     assert lines[at + 2] == f"found:   {IMAGE}"
@@ -80,7 +80,7 @@ def test_each_format_has_the_violation(invoke: Invoke, pulumi: FakePulumi, recor
     [noted] = annotations(outputs["github"].stdout)
     assert (noted.level, noted.title) == ("error", "host-beyond-identity")
     answer = json.loads(outputs["json"].stdout)
-    assert (answer["decision"], answer["stacks"], answer["live"]) == ("refused", {"laptop": 409}, None)
+    assert (answer["decision"], answer["stacks"], answer["live"]) == ("refused", {"laptop": 413}, None)
     assert [item["rule"] for item in answer["results"]] == ["host-beyond-identity"]
 
 

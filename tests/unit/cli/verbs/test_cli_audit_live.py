@@ -46,7 +46,7 @@ def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, FakeSe
     result = invoke("audit", "laptop", *DAY, "--live")
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
-    assert result.stdout.startswith("laptop: ok, 409 recorded objects in 1 stack, ")
+    assert result.stdout.startswith("laptop: ok, 413 recorded objects in 1 stack, ")
     assert result.stdout.endswith(" live objects, 0 nodes\n")
 
 
