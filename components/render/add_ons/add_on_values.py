@@ -81,8 +81,14 @@ def _node_problems(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _node_readiness(facts: ClusterFacts) -> dict[str, Any]:
-    # With two replicas the leader is replaced at once when its node fails.
-    return {**facts.placement, "replicaCount": 2, "priorityClassName": SERVICE}
+    return {
+        **facts.placement,
+        # With two replicas the leader is replaced at once when its node fails.
+        "replicaCount": 2,
+        "priorityClassName": SERVICE,
+        # It lists all nodes for each rule (NRC:internal/controller/nodereadinessrule_controller.go, Reconcile).
+        "resources": by_nodes(128, facts.nodes),
+    }
 
 
 def _metrics(facts: ClusterFacts) -> dict[str, Any]:

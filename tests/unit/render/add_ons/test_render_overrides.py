@@ -103,12 +103,13 @@ def test_values_of_the_library_are_reserved_or_tunable_defaults(
         ("gpu-operator", "operator", "550Mi", "2950Mi"),
         ("node-feature-discovery", "master", "4296Mi", "6696Mi"),
         ("kueue", "controllerManager.manager", "712Mi", "3112Mi"),
+        ("node-readiness-controller", "", "328Mi", "2728Mi"),
     ],
 )
 def test_controllers_that_keep_all_nodes_get_memory_for_them(chart: str, path: str, small: str, large: str) -> None:
     def limit(nodes: int) -> Any:
         values: Any = VALUES[chart](facts(nodes=nodes))
-        for key in path.split("."):
+        for key in filter(None, path.split(".")):
             values = values[key]
         return values["resources"]["limits"]["memory"]
 
