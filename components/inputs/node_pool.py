@@ -12,7 +12,7 @@ from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
 from components.render.health.node_tests import IDLE_FAULT, IDLE_SECONDS
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
-from components.rollout.repair import most_broken, reboot_seconds, startup_seconds
+from components.rollout.repair import longest_burn_in_seconds, most_broken, reboot_seconds, startup_seconds
 from components.rollout.replacement import replacement, spare_hosts
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
@@ -52,6 +52,7 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         bare_metal=region.bare_metal.backend,
         startup_seconds=startup_seconds(environment, placed.cluster.name, pool),
         reboot_seconds=reboot_seconds(environment, kind),
+        burn_in_seconds=longest_burn_in_seconds(environment, pool),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.gate,
         faults=_faults(environment, placed, pool, kind),

@@ -69,6 +69,14 @@ def reboot_seconds(environment: Environment, kind: InstanceType) -> int:
     return kind.reboot_timeout_seconds + (flash * _MINUTE if nodes.firmware_updates is FirmwareUpdate.ON_REBOOT else 0)
 
 
+def longest_burn_in_seconds(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return the maximum duration of the burn-in of a new node of ``pool`` by Jobs, in seconds; 0 without a burn-in.
+
+    Each test may take twice its expected duration, after which the Job fails.
+    """
+    return 2 * burn_in_minutes(environment, pool) * _MINUTE
+
+
 def replacement_minutes(environment: Environment, pool: NodePoolSpec) -> int:
     """Return the expected duration of a node's replacement, from the end of its drain until its burn-in has passed."""
     steps = environment.region.nodes.durations or _UNMEASURED

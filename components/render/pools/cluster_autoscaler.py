@@ -11,6 +11,14 @@ through its kubeconfig. Facts about cluster-autoscaler 1.35 (CA) and chart clust
 - A node that is not registered after ``max-node-provision-time``, by default 15 minutes, counts as failed, and the
   group shrinks again. A host needs longer. Groups therefore have their startup timeout as an annotation
   (CA:cloudprovider/clusterapi/clusterapi_nodegroup.go, GetOptions).
+- A registered node with a startup taint is upcoming for 15 minutes by default, and then counts as unready: the pending
+  pods for which it was added cause another node, and a cluster with many such nodes is no longer scaled
+  (CA:clusterstate/clusterstate.go, updateReadinessStats, GetUpcomingNodes and IsClusterHealthy). A burn-in takes hours.
+- Nodes of a group are simulated by the group's first ready node, with its taints except those of startup and status
+  (CA:processors/nodeinfosprovider/mixed_nodeinfos_processor.go; CA:utils/taints/taints.go, SanitizeTaints). Without
+  flags for their keys, one quarantined node could stop the growth of its group.
+- A cluster has at most 320,000 CPUs and 6,400,000 GiB by default (CA:config/const.go; CA:resourcequotas/tracker.go),
+  which 1,428 nodes with 224 CPUs have. The bounds of pools limit a cluster, so no other limit is needed.
 - GPUs count as use of a node only if the node has a label for its accelerator (CA:FAQ.md,
   scale-down-gpu-utilization-threshold). A job with eight GPUs and few CPUs would otherwise be an idle node.
 - By default, unready nodes are removed. Health checks reboot and replace such nodes, so this is disabled.
@@ -20,8 +28,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.render import labels as keys
+from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.backends import BARE_METAL
-from components.render.health.quarantine import BURN_IN
+from components.render.health.quarantine import BURN_IN, EVICTION, QUARANTINE
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, given
 from components.render.platform_pods import HARDENED
@@ -47,6 +56,10 @@ _UNUSED = "0.001"
 """Share of a node in use, below which the autoscaler may remove it: any job uses more."""
 _STARTUP_TAINTS = (BURN_IN["key"], "node.cilium.io/agent-not-ready")
 """Taints that new nodes lose by themselves: an empty group has none of them."""
+_STATUS_TAINTS = (QUARANTINE["key"], EVICTION["key"], UNLIKE)
+"""Taints of single nodes with faults, which new nodes of their group do not have."""
+_UNLIMITED = f"0:{2**32}"
+"""Range of the cluster's CPUs or GiB; the maximum in bytes is within 64 bits."""
 _USER = 65534
 _PENDING = "60m"
 
@@ -75,7 +88,11 @@ class ClusterAutoscalerInput(Struct):
 
     def _values(self) -> dict[str, Any]:
         # The chart removes the underscore and what follows, so that a flag can be repeated.
-        taints = {f"startup-taint_{number}": key for number, key in enumerate(_STARTUP_TAINTS)}
+        taints = {
+            f"{flag}_{number}": key
+            for flag, listed in (("startup-taint", _STARTUP_TAINTS), ("status-taint", _STATUS_TAINTS))
+            for number, key in enumerate(listed)
+        }
         return {
             "nameOverride": CHART,
             "cloudProvider": "clusterapi",
@@ -85,6 +102,8 @@ class ClusterAutoscalerInput(Struct):
             "rbac": {"clusterScoped": False, "additionalRules": [self._templates()]},
             "extraArgs": {
                 "v": 2,
+                "cores-total": _UNLIMITED,
+                "memory-total": _UNLIMITED,
                 # Bounds that are raised in the data otherwise apply only when pods are pending.
                 "enforce-node-group-min-size": True,
                 "ignore-daemonsets-utilization": True,
@@ -123,6 +142,7 @@ def group_options(
     intent: NodeIntent,
     labels: Mapping[str, str],
     startup_seconds: int,
+    burn_in_seconds: int,
 ) -> dict[str, str]:
     """Return the annotations of a rollout group's MachineDeployment: bounds, options, and properties of a node.
 
@@ -133,6 +153,7 @@ def group_options(
         intent: pinned configuration of the group's nodes.
         labels: labels that Cluster API copies to the nodes.
         startup_seconds: time after which a new node has failed, including its time in queues.
+        burn_in_seconds: maximum duration of the burn-in of a registered node; 0 without the taint of a burn-in.
     """
     resource, count = offered(kind.gpu, intent.gpu_sharing) if kind.gpu else ("", 0)
     gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
@@ -147,7 +168,12 @@ def group_options(
     }
     idle_only = pool.scale_down is ScaleDown.IDLE_ONLY
     used = ("scaledownutilizationthreshold", "scaledowngpuutilizationthreshold") if idle_only else ()
-    options = {"maxnodeprovisiontime": f"{startup_seconds}s", **dict.fromkeys(used, _UNUSED)}
+    ready = pool.health.node_startup_timeout_seconds + burn_in_seconds
+    options = {
+        "maxnodeprovisiontime": f"{startup_seconds}s",
+        **given(maxnodestartuptime=f"{ready}s" if burn_in_seconds else None),
+        **dict.fromkeys(used, _UNUSED),
+    }
     return {
         f"{_GROUP}-min-size": str(size.min_nodes or 0),
         f"{_GROUP}-max-size": str(size.most_nodes),

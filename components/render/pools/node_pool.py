@@ -93,6 +93,8 @@ class NodePoolInput(Struct):
     """Maximum startup time of a new node. A node that exceeds it is unhealthy."""
     reboot_seconds: int
     """Maximum duration of a reboot, after which the host is powered off again."""
+    burn_in_seconds: int = 0
+    """Maximum duration of the burn-in of a new node by Jobs; 0 without such a burn-in."""
     window: WindowSpec | None = None
     """Maintenance window of the tenant."""
     burn_in: BurnInSpec | None = None
@@ -260,7 +262,8 @@ def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
         annotations[keys.BURN_IN_BY] = pool.burn_in.set_by
     if pool.spec.autoscaling:
         labels = _node_labels(pool, group)
-        annotations |= group_options(pool.spec, pool.kind, group.size, group.intent, labels, pool.startup_seconds)
+        times = (pool.startup_seconds, pool.burn_in_seconds)
+        annotations |= group_options(pool.spec, pool.kind, group.size, group.intent, labels, *times)
     return annotations
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from components.lookups.pools import pools
 from components.rollout import repair
-from components.rollout.repair import most_broken, reboot_seconds, startup_seconds
+from components.rollout.repair import longest_burn_in_seconds, most_broken, reboot_seconds, startup_seconds
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
 from components.specs.hosts.firmware import FirmwareCatalog
-from components.specs.pools.node_pool import HealthSpec, NodePoolSpec
+from components.specs.pools.node_pool import BurnIn, HealthSpec, NodePoolSpec
 from components.specs.pools.nodes import FirmwareUpdate, StepDurationsSpec
+from tests.support.data.small_region import changed
 
 STEPS = StepDurationsSpec(drain_minutes=90, deprovision_minutes=5, boot_minutes=15, join_minutes=5)
 
@@ -80,6 +82,17 @@ def test_a_reboot_may_include_an_update_of_the_firmware(laptop: Any) -> None:
         1800 + 30 * 60,
         1800 + STEPS.firmware_minutes * 60,
     ]
+
+
+def test_a_burn_in_may_take_twice_its_expected_duration(laptop: Any) -> None:
+    environment = laptop.load()
+    placed = next(one for one in pools(environment) if one.cluster.name == "acme-train")
+    gated = changed(placed.pool, health=changed(placed.pool.health, burn_in=BurnIn.GATED))
+    plain = changed(placed.pool, health=changed(placed.pool.health, burn_in=BurnIn.NONE))
+
+    hours = environment.region.nodes.tests.burn_in_hours
+    assert longest_burn_in_seconds(environment, gated) >= 2 * hours * 3600
+    assert longest_burn_in_seconds(environment, plain) == 0
 
 
 def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: Any) -> None:

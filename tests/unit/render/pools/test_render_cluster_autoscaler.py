@@ -80,6 +80,29 @@ def test_it_leaves_unready_nodes_to_health_checks_and_knows_the_taints_of_new_no
     ]
 
 
+def test_a_fault_of_one_node_does_not_stop_the_growth_of_its_group(laptop: Environment) -> None:
+    [one] = autoscalers(growing(laptop))
+    flags = values(one)["extraArgs"]
+
+    assert [value for name, value in flags.items() if name.startswith("status-taint_")] == [
+        "readiness.k8s.io/quarantine",
+        "readiness.k8s.io/repair",
+        "hardware.jacquard.dev/unlike-any-type",
+    ]
+
+
+@pytest.mark.parametrize(("flag", "of_node", "unit"), [("cores-total", 448, 1), ("memory-total", 4096, 2**30)])
+def test_clusters_with_thousands_of_large_nodes_are_within_its_limits(
+    laptop: Environment, flag: str, of_node: int, unit: int
+) -> None:
+    [one] = autoscalers(growing(laptop))
+    least, most = map(int, values(one)["extraArgs"][flag].split(":"))
+
+    assert least == 0
+    assert of_node * 100_000 < most
+    assert most * unit < 2**63
+
+
 def test_it_reaches_the_management_cluster_and_has_room_in_the_quota(laptop: Environment) -> None:
     def objects(environment: Environment) -> dict[str, dict[str, Any]]:
         [isolation] = next(of_region(environment, environment.region)).render()

@@ -142,3 +142,14 @@ def test_the_autoscaler_waits_for_new_hosts_and_removes_busy_nodes_only_on_reque
             key: value for key, value in group.body["metadata"]["annotations"].items() if key.startswith(prefix)
         }
         assert annotations == {f"{prefix}{name}": value for name, value in options.items()}
+
+
+@pytest.mark.parametrize(("burn_in", "limit"), [(0, None), (90_000, "93600s")])
+def test_the_autoscaler_expects_a_node_until_the_end_of_its_burn_in(
+    pool: NodePoolInput, burn_in: int, limit: str | None
+) -> None:
+    grown = edited(replace(pool, burn_in_seconds=burn_in), min_nodes=1, max_nodes=6, autoscaling=True)
+
+    for group in of_kind(grown, "MachineDeployment"):
+        annotations = group.body["metadata"]["annotations"]
+        assert annotations.get("cluster.x-k8s.io/autoscaling-options-maxnodestartuptime") == limit
