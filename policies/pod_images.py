@@ -14,9 +14,8 @@ PODS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Path of the specification of pods, by kind."""
-
-
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+"""Lists of containers of a pod."""
 
 
 def pod_images(fact: Fact) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from typer.testing import Result
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import settings
 from tests.support.checks.places import resolved
+from tests.support.checks.waived import VERSION_WAIVER
 from tests.support.data.repositories import committed
 
 Invoke = Callable[..., Result]
@@ -160,13 +161,6 @@ EDITS = {
         ),
     ),
 }
-WAIVER = """  - rule: digests.changed
-    subject: csi-driver-nfs
-    reason: the version was a typing error
-    owner: ops
-    ticket: OPS-7
-    expires: 2026-12-15
-"""
 
 
 @pytest.fixture
@@ -210,7 +204,7 @@ def test_a_waiver_permits_a_correction_until_it_expires(
     file, old, new, _ = EDITS["charts[10].version"]
     edit(repository / "catalog" / file, old, new)
     waivers = repository / "laptop" / "waivers.yaml"
-    waivers.write_text(waivers.read_text() + WAIVER, encoding="utf-8")
+    waivers.write_text(waivers.read_text() + VERSION_WAIVER, encoding="utf-8")
 
     monkeypatch.setenv(settings.NOW, "2026-12-14T12:00:00+00:00")
     early = invoke("impact", "laptop")

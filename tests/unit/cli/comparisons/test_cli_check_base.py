@@ -12,6 +12,7 @@ from typer.testing import Result
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import settings
 from tests.support.checks.result_formats import annotations, valid_sarif
+from tests.support.checks.waived import VERSION_WAIVER
 from tests.support.data.repositories import COMMIT, committed, git
 
 Invoke = Callable[..., Result]
@@ -21,14 +22,6 @@ LATER = ("--today", "2030-01-01")
 SINCE = ("--base", "HEAD")
 FEWER = ("nodes: 14", "nodes: 13")
 """Edit of a contract that then lacks one node."""
-
-WAIVER = """  - rule: digests.changed
-    subject: csi-driver-nfs
-    reason: the version was a typing error
-    owner: ops
-    ticket: OPS-7
-    expires: 2026-12-15
-"""
 
 
 @pytest.fixture
@@ -135,7 +128,7 @@ def test_a_change_that_is_refused_blocks_and_a_waiver_permits_it(
 
     refused, alone = invoke("check", "laptop", *SINCE), invoke("check", "laptop")
     waivers = data_folder / "laptop" / "waivers.yaml"
-    waivers.write_text(waivers.read_text() + WAIVER, encoding="utf-8")
+    waivers.write_text(waivers.read_text() + VERSION_WAIVER, encoding="utf-8")
     permitted = invoke("check", "laptop", *SINCE)
 
     assert (refused.exit_code, alone.exit_code, permitted.exit_code) == (ExitCode.BAD_DATA, ExitCode.OK, ExitCode.OK)
